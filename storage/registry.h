@@ -1,0 +1,73 @@
+// The table of all schemes, and how one is made from what a user wrote.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "storage/base/buffer_pool.h"
+#include "storage/base/clock.h"
+#include "storage/base/random.h"
+#include "storage/scheme.h"
+
+namespace storage {
+
+/// A cache directory as a user asks for it: `scheme=ufs,path=DIR,size=1G,l1=16,l2=256`.
+struct SchemeSpec {
+  std::string scheme;
+  std::filesystem::path path;
+  uint64_t capacity_bytes = 0;
+  std::map<std::string, std::string> options;  ///< The rest, checked by the scheme's row.
+};
+
+/// What a scheme gets from outside. The references must outlive the scheme.
+struct SchemeEnvironment {
+  boost::asio::any_io_executor executor;
+  const Clock& clock;
+  BufferPool& buffers;
+  uint64_t seed = 1;
+  /// How many bits of the key's hash the scheme uses; fewer than 128 only in tests, to force
+  /// collisions.
+  unsigned key_hash_bits = 128;
+};
+
+/// A usage error in a specification, or the scheme.
+struct SchemeOrError {
+  std::unique_ptr<StorageScheme> scheme;
+  std::string error;  ///< One line that names the option and what would be right; empty if made.
+};
+
+/// One option of a scheme, for help texts and checks.
+struct SchemeOption {
+  std::string_view name;
+  std::string_view default_value;
+  std::string_view meaning;
+};
+
+/// One scheme. A new scheme is one row of the table in registry.cc.
+struct SchemeRow {
+  std::string_view name;
+  std::string_view summary;
+  bool needs_path = false;
+  bool persistent = false;
+  std::span<const SchemeOption> options;
+  SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
+};
+
+/// All rows, in the order in which they are shown.
+std::span<const SchemeRow> registry();
+
+/// Parses `key=value,key=value`; on failure `error` holds one line for the user and the result is
+/// meaningless.
+SchemeSpec parse_scheme_spec(std::string_view text, std::string& error);
+
+/// Makes a scheme, wrapped by the instrumenting wrapper; checks the options by the row's table.
+SchemeOrError make_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment);
+
+}  // namespace storage

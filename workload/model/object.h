@@ -1,0 +1,63 @@
+// An object of the workload: everything about it follows from its URL alone.
+//
+// The robot and the origin share nothing else: the robot computes an ObjectSpec and puts it into
+// the URL, the origin reads it back out of the URL and serves exactly that, and the robot checks
+// every byte that comes back, whoever served it and whatever the range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace workload {
+
+/// What kind of content an object is; decides media type and extension.
+enum class ContentType : uint8_t { kImage, kHtml, kDownload, kOther };
+
+/// An object, whole.
+struct ObjectSpec {
+  uint64_t seed = 0;                   ///< Of the experiment; enters every byte of the body.
+  uint64_t id = 0;                     ///< Unique within the seed.
+  ContentType type = ContentType::kOther;
+  uint64_t size_bytes = 0;             ///< Of the body.
+  bool cachable = true;
+  int64_t last_modified_unix_s = 0;    ///< Of the version that is served now.
+  int64_t lifetime_s = 0;              ///< Expires this long after the response's Date.
+
+  friend bool operator==(const ObjectSpec& left, const ObjectSpec& right) = default;
+};
+
+/// The path of the object's URL, from `/` on: at most 200 characters, all unreserved.
+std::string object_path(const ObjectSpec& object);
+
+/// Reads a path that object_path() made (any query is ignored); nothing for any other path.
+std::optional<ObjectSpec> parse_object_path(std::string_view path);
+
+/// The strong entity tag, with its quotes: a function of every field of the object.
+std::string object_etag(const ObjectSpec& object);
+
+/// The media type, e.g. `image/gif`.
+std::string_view media_type(ContentType type);
+
+/// Writes the body's bytes from `offset_bytes` on into `out`. Incompressible, and no two objects
+/// share a block: stores that compress or deduplicate gain nothing.
+void fill_body(const ObjectSpec& object, uint64_t offset_bytes, std::span<std::byte> out);
+
+/// The offset of the first byte of `bytes` (which lie at `offset_bytes` of the body) that is not
+/// the object's, or nothing where all are right.
+std::optional<uint64_t> first_wrong_byte(const ObjectSpec& object, uint64_t offset_bytes,
+                                         std::span<const std::byte> bytes);
+
+/// Header in which a robot names its transaction to the origin: 16 hexadecimal digits.
+inline constexpr std::string_view kTransactionHeader = "X-Cacheoff-Transaction";
+/// Header of the origin's responses that carry a body (or would, for HEAD): the transaction that
+/// caused them. A response with another transaction's stamp came from a cache.
+inline constexpr std::string_view kBodyStampHeader = "X-Cacheoff-Body-For";
+/// Header of the origin's 304 responses. Apart from the body's stamp, so that a cache that merges
+/// a 304's headers into its entry does not turn a validated hit into a miss.
+inline constexpr std::string_view kValidationStampHeader = "X-Cacheoff-Validated-For";
+
+}  // namespace workload
