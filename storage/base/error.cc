@@ -7,15 +7,24 @@ namespace storage {
 
 const char* name_of(Errc code) {
   switch (code) {
-    case Errc::kNone: return "none";
-    case Errc::kNotFound: return "not_found";
-    case Errc::kOverloaded: return "overloaded";
-    case Errc::kTooLarge: return "too_large";
-    case Errc::kNoSpace: return "no_space";
-    case Errc::kAborted: return "aborted";
-    case Errc::kCorrupt: return "corrupt";
-    case Errc::kIo: return "io";
-    case Errc::kStopped: return "stopped";
+    case Errc::kNone:
+      return "none";
+    case Errc::kNotFound:
+      return "not_found";
+    case Errc::kOverloaded:
+      return "overloaded";
+    case Errc::kTooLarge:
+      return "too_large";
+    case Errc::kNoSpace:
+      return "no_space";
+    case Errc::kAborted:
+      return "aborted";
+    case Errc::kCorrupt:
+      return "corrupt";
+    case Errc::kIo:
+      return "io";
+    case Errc::kStopped:
+      return "stopped";
   }
   return "unknown";
 }
