@@ -1,0 +1,110 @@
+#include "workload/measure/recorder.h"
+
+#include <algorithm>
+
+#include "workload/measure/interval_log.h"
+
+namespace workload {
+namespace {
+
+/// A histogram that this class itself has encoded.
+Histogram decode_own(const std::string& encoded) {
+  if (encoded.empty()) return {};
+  return std::get<Histogram>(decode_histogram(encoded));
+}
+
+double seconds_of(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+LatencyLog::LatencyLog(std::chrono::nanoseconds interval) : interval_(interval) {}
+
+void LatencyLog::record(std::chrono::nanoseconds elapsed, bool hit, uint64_t response_time_ns) {
+  const auto bounded = std::max(elapsed, std::chrono::nanoseconds(0));
+  const auto index = static_cast<size_t>(bounded / interval_);
+  if (index > current_) {
+    close_current();
+    current_ = index;
+  }
+  (hit ? hit_ : miss_).record(response_time_ns);
+}
+
+void LatencyLog::add_encoded(std::string& target, const std::string& encoded) {
+  if (encoded.empty()) return;
+  if (target.empty()) {
+    target = encoded;
+    return;
+  }
+  Histogram sum = decode_own(target);
+  sum.merge(decode_own(encoded));
+  target = encode_histogram(sum);
+}
+
+void LatencyLog::close_current() {
+  if (hit_.empty() && miss_.empty()) return;
+  Interval& interval = closed_[current_];
+  if (!hit_.empty()) add_encoded(interval.hit, encode_histogram(hit_));
+  if (!miss_.empty()) add_encoded(interval.miss, encode_histogram(miss_));
+  hit_.clear();
+  miss_.clear();
+}
+
+void LatencyLog::merge(const LatencyLog& other) {
+  close_current();
+  LatencyLog finished = other;
+  finished.close_current();
+  for (const auto& [index, interval] : finished.closed_) {
+    Interval& mine = closed_[index];
+    add_encoded(mine.hit, interval.hit);
+    add_encoded(mine.miss, interval.miss);
+  }
+}
+
+void LatencyLog::write(std::ostream& out, storage::WallTime start,
+                       std::chrono::nanoseconds duration) const {
+  LatencyLog finished = *this;
+  finished.close_current();
+  IntervalLogWriter writer(out, start);
+  for (const auto& [index, interval] : finished.closed_) {
+    const auto begin = interval_ * static_cast<int64_t>(index);
+    const auto end = std::max(begin, std::min(begin + interval_, duration));
+    const double start_s = seconds_of(begin);
+    const double length_s = seconds_of(end - begin);
+    const Histogram hits = decode_own(interval.hit);
+    const Histogram misses = decode_own(interval.miss);
+    Histogram all = hits;
+    all.merge(misses);
+    writer.write("", start_s, length_s, all);
+    if (!hits.empty()) writer.write("hit", start_s, length_s, hits);
+    if (!misses.empty()) writer.write("miss", start_s, length_s, misses);
+  }
+}
+
+void RunRecorder::record(const TransactionRecord& transaction, int status,
+                         std::chrono::nanoseconds elapsed) {
+  series.at(elapsed).add(transaction);
+  total.add(transaction);
+  if (status != 0) ++responses_by_status[status];
+  if (transaction.error != ErrorKind::kNone) return;
+  const bool hit =
+      transaction.outcome == Outcome::kHit || transaction.outcome == Outcome::kValidated;
+  response_time.record(transaction.response_time_ns);
+  (hit ? hit_response_time : miss_response_time).record(transaction.response_time_ns);
+  latency.record(elapsed, hit, transaction.response_time_ns);
+}
+
+void RunRecorder::merge(const RunRecorder& other) {
+  series.merge(other.series);
+  latency.merge(other.latency);
+  total.merge(other.total);
+  response_time.merge(other.response_time);
+  hit_response_time.merge(other.hit_response_time);
+  miss_response_time.merge(other.miss_response_time);
+  for (const auto& [status, count] : other.responses_by_status) {
+    responses_by_status[status] += count;
+  }
+}
+
+}  // namespace workload

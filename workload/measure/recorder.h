@@ -1,0 +1,71 @@
+// Everything that one thread of a run measures.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "workload/measure/histogram.h"
+#include "workload/measure/series.h"
+#include "workload/measure/tally.h"
+
+namespace workload {
+
+/// Response times by interval, hits and misses apart. An interval that is over is kept encoded
+/// (one or two kilobytes), so that hours of seconds fit into memory. One thread at a time.
+class LatencyLog {
+ public:
+  explicit LatencyLog(std::chrono::nanoseconds interval);
+
+  /// Records a good response that ended `elapsed` after the start. Calls come in order of time;
+  /// one that is late counts in the current interval.
+  void record(std::chrono::nanoseconds elapsed, bool hit, uint64_t response_time_ns);
+
+  /// Adds another log of the same interval.
+  void merge(const LatencyLog& other);
+
+  /// Writes the interval log: for each interval in which a response ended a row of all, and one of
+  /// each of hits (`Tag=hit`) and misses (`Tag=miss`) where there are some. No row ends after
+  /// `duration`.
+  void write(std::ostream& out, storage::WallTime start, std::chrono::nanoseconds duration) const;
+
+ private:
+  struct Interval {
+    std::string hit;  ///< Encoded; empty where there were none.
+    std::string miss;
+  };
+  void close_current();
+  static void add_encoded(std::string& target, const std::string& encoded);
+
+  std::chrono::nanoseconds interval_;
+  std::map<size_t, Interval> closed_;
+  size_t current_ = 0;
+  Histogram hit_;
+  Histogram miss_;
+};
+
+/// The measurements of one thread, or of all after merging. One thread at a time.
+struct RunRecorder {
+  explicit RunRecorder(std::chrono::nanoseconds interval) : series(interval), latency(interval) {}
+
+  /// Counts a transaction that ended `elapsed` after the start of the measured part; `status` is
+  /// that of its response, 0 where there was none.
+  void record(const TransactionRecord& transaction, int status, std::chrono::nanoseconds elapsed);
+
+  /// Adds another thread's.
+  void merge(const RunRecorder& other);
+
+  Series series;
+  LatencyLog latency;
+  Tally total;  ///< Counted apart from the series, so that one checks the other.
+  Histogram response_time;
+  Histogram hit_response_time;
+  Histogram miss_response_time;
+  std::map<int, uint64_t> responses_by_status;
+};
+
+}  // namespace workload

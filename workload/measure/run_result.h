@@ -1,0 +1,72 @@
+// What a run of load or replay found, and the files that say so.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "workload/measure/histogram.h"
+#include "workload/measure/recorder.h"
+
+namespace workload {
+
+/// The load generator's own condition during the run.
+struct GeneratorHealth {
+  double cpu_s = 0;
+  double cpu_percent = 0;            ///< Of one core for each of the run's threads.
+  double event_loop_lag_ms_max = 0;  ///< Longest delay of a timer that was due.
+  uint64_t connections = 0;          ///< Opened.
+  /// Requests sent again because the connection, kept open from an earlier one, had been closed.
+  uint64_t stale_connection_retries = 0;
+};
+
+/// A run. Everything but `seed`, `threads`, the ideal and `warnings` is about the measured part.
+struct RunResult {
+  Tally total;
+  Histogram response_time;  ///< Of good responses.
+  Histogram hit_response_time;
+  Histogram miss_response_time;
+  std::map<int, uint64_t> responses_by_status;  ///< Of all responses whose head was read.
+  std::chrono::nanoseconds duration{0};
+  /// Whether throughput was steady; nothing where there were too few samples to say.
+  std::optional<bool> steady;
+  std::optional<double> ideal_hit_ratio_percent;  ///< An infinite cache, over the whole stream.
+  std::optional<double> ideal_byte_hit_ratio_percent;
+  uint64_t cache_size_bytes = 0;  ///< 0: not told, so no fill ratio.
+  uint64_t seed = 0;
+  int threads = 1;
+  GeneratorHealth generator;
+  std::vector<std::string> warnings;
+  std::string first_error;  ///< One line about the first error; empty in a clean run.
+};
+
+/// Takes totals, histograms and statuses from the (merged) measurements, and judges steadiness by
+/// the series' throughput: a run that was not steady gets a warning.
+void take_measurements(RunResult& result, const RunRecorder& recorder);
+
+/// The run as `run.json` holds it; docs/measurement.md says what each key is. What there was none
+/// of is null; no value is ever NaN or infinite.
+boost::json::object run_to_json(const RunResult& result);
+
+/// mean, p50, p90, p95, p99, p999 and max of a histogram, in milliseconds; each null where it is
+/// empty.
+boost::json::object response_time_to_json(const Histogram& histogram);
+
+/// Writes `run.json`, `trace.csv` and `latency.hlog` into `folder`, made where it is missing.
+/// `extra` keys are added to run.json. Nothing where all is well, else one line that names the
+/// file and the reason.
+std::optional<std::string> write_run_files(const std::filesystem::path& folder,
+                                           const RunResult& result, const RunRecorder& recorder,
+                                           storage::WallTime start,
+                                           const boost::json::object& extra = {});
+
+/// The table at the end of a run, as text: rates, times, hit ratios, errors; `-` for nothing.
+std::string run_to_table(const RunResult& result);
+
+}  // namespace workload

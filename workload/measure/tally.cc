@@ -1,0 +1,160 @@
+#include "workload/measure/tally.h"
+
+namespace workload {
+
+std::string_view name_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kNone:
+      return "none";
+    case ErrorKind::kConnect:
+      return "connect";
+    case ErrorKind::kRefused:
+      return "refused";
+    case ErrorKind::kReset:
+      return "reset";
+    case ErrorKind::kTimeout:
+      return "timeout";
+    case ErrorKind::kTruncated:
+      return "truncated";
+    case ErrorKind::kWrongBody:
+      return "wrong_body";
+    case ErrorKind::kStale:
+      return "stale";
+    case ErrorKind::kWrongStatus:
+      return "wrong_status";
+    case ErrorKind::kProtocol:
+      return "protocol";
+  }
+  return "none";
+}
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kUnknown:
+      return "unknown";
+    case Outcome::kMiss:
+      return "miss";
+    case Outcome::kHit:
+      return "hit";
+    case Outcome::kValidated:
+      return "validated";
+  }
+  return "unknown";
+}
+
+std::optional<double> percent_of(uint64_t part, uint64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+namespace {
+
+std::optional<double> mean_ms(uint64_t sum_ns, uint64_t count) {
+  if (count == 0) return std::nullopt;
+  return static_cast<double>(sum_ns) / static_cast<double>(count) / 1e6;
+}
+
+}  // namespace
+
+void Tally::add(const TransactionRecord& record) {
+  ++completed;
+  received_bytes += record.received_bytes;
+  if (record.error != ErrorKind::kNone) {
+    ++errors[static_cast<size_t>(record.error) - 1];
+    return;
+  }
+  ++good;
+  response_time_ns += record.response_time_ns;
+  good_bytes += record.body_bytes;
+  const bool hit = record.outcome == Outcome::kHit || record.outcome == Outcome::kValidated;
+  if (hit) {
+    ++hits;
+    hit_response_time_ns += record.response_time_ns;
+    good_hit_bytes += record.body_bytes;
+  } else {
+    ++misses;
+    miss_response_time_ns += record.response_time_ns;
+    if (record.fill) fill_bytes += record.received_bytes;
+  }
+  if (record.reload && record.outcome == Outcome::kHit) ++reload_hits;
+  if (!record.basic) return;
+  ++basic;
+  basic_bytes += record.body_bytes;
+  if (hit) {
+    ++basic_hits;
+    basic_hit_bytes += record.body_bytes;
+  }
+  if (record.offered_hit) {
+    ++offered_hits;
+    offered_hit_bytes += record.body_bytes;
+  }
+}
+
+void Tally::merge(const Tally& other) {
+  offered += other.offered;
+  sent += other.sent;
+  blocked_ns += other.blocked_ns;
+  completed += other.completed;
+  good += other.good;
+  response_time_ns += other.response_time_ns;
+  hits += other.hits;
+  hit_response_time_ns += other.hit_response_time_ns;
+  misses += other.misses;
+  miss_response_time_ns += other.miss_response_time_ns;
+  basic += other.basic;
+  basic_hits += other.basic_hits;
+  basic_bytes += other.basic_bytes;
+  basic_hit_bytes += other.basic_hit_bytes;
+  good_bytes += other.good_bytes;
+  good_hit_bytes += other.good_hit_bytes;
+  reload_hits += other.reload_hits;
+  offered_hits += other.offered_hits;
+  offered_hit_bytes += other.offered_hit_bytes;
+  received_bytes += other.received_bytes;
+  fill_bytes += other.fill_bytes;
+  for (size_t kind = 0; kind < kErrorKindCount; ++kind) errors[kind] += other.errors[kind];
+}
+
+uint64_t Tally::errors_of(ErrorKind kind) const {
+  return kind == ErrorKind::kNone ? 0 : errors[static_cast<size_t>(kind) - 1];
+}
+
+uint64_t Tally::error_count() const {
+  uint64_t sum = 0;
+  for (uint64_t count : errors) sum += count;
+  return sum;
+}
+
+std::optional<double> Tally::response_time_ms() const {
+  return mean_ms(response_time_ns, good);
+}
+
+std::optional<double> Tally::hit_response_time_ms() const {
+  return mean_ms(hit_response_time_ns, hits);
+}
+
+std::optional<double> Tally::miss_response_time_ms() const {
+  return mean_ms(miss_response_time_ns, misses);
+}
+
+std::optional<double> Tally::hit_ratio_percent() const {
+  return percent_of(basic_hits, basic);
+}
+
+std::optional<double> Tally::byte_hit_ratio_percent() const {
+  return percent_of(basic_hit_bytes, basic_bytes);
+}
+
+std::optional<double> Tally::hit_ratio_all_percent() const {
+  return percent_of(hits, good);
+}
+
+std::optional<double> Tally::offered_hit_ratio_percent() const {
+  return percent_of(offered_hits, basic);
+}
+
+std::optional<double> Tally::offered_byte_hit_ratio_percent() const {
+  return percent_of(offered_hit_bytes, basic_bytes);
+}
+
+}  // namespace workload
