@@ -58,6 +58,9 @@ class ContentUniverse {
 
   /// The object; an embedded one is an image. Its type must be part of the content.
   ObjectSpec object(const ObjectName& name) const;
+  /// Fields of object(), for those who need no more.
+  uint64_t size_bytes(const ObjectName& name) const;
+  bool cachable(const ObjectName& name) const;
   /// How many images the object embeds; 0 for one that is itself embedded.
   uint64_t embedded_count(const ObjectName& name) const;
   /// The model of a type, or null where the content has none.
@@ -73,6 +76,7 @@ class ContentUniverse {
   Expectation expectation() const;
 
  private:
+  const ContentModel& model_of(const ObjectName& name) const;
   storage::Random source(const ObjectName& name, uint64_t purpose) const;
 
   std::vector<ContentModel> content_;

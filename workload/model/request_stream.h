@@ -90,6 +90,7 @@ class RequestStream {
   void draw_kind_and_method(IntendedRequest& request, const StreamFactors& factors);
   void judge(IntendedRequest& request);
   IntendedRequest next_embedded();
+  void add_to_working_set(Collection& collection);
 
   Workload workload_;
   ContentUniverse universe_;

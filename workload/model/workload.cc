@@ -1,0 +1,155 @@
+#include "workload/model/workload.h"
+
+#include <algorithm>
+
+namespace workload {
+namespace {
+
+constexpr double kKiB = 1024;
+constexpr double kMs = 1e6;
+constexpr double kDay = 86400e9;
+
+ContentModel content(ContentType type, double share_percent, Distribution size,
+                     double cachable_percent, LifeCycle life_cycle) {
+  ContentModel model;
+  model.type = type;
+  model.share_percent = share_percent;
+  model.size = size;
+  model.cachable_percent = cachable_percent;
+  model.life_cycle = life_cycle;
+  return model;
+}
+
+std::string check_content(const Workload& workload) {
+  const auto has = [&](ContentType type) {
+    return std::any_of(workload.content.begin(), workload.content.end(),
+                       [&](const ContentModel& each) { return each.type == type; });
+  };
+  double direct_share = 0;
+  for (const auto& model : workload.content) {
+    const std::string prefix = "content." + std::string(content_type_name(model.type));
+    if (std::count_if(workload.content.begin(), workload.content.end(),
+                      [&](const ContentModel& each) { return each.type == model.type; }) != 1) {
+      return prefix + ": each type may stand there once";
+    }
+    if (model.direct) direct_share += model.share_percent;
+    if (!model.embedded.always_zero() && !has(ContentType::kImage)) {
+      return prefix + ".embedded: embedded objects are images, and there is no content.image";
+    }
+    if (!model.embedded.always_zero() && model.type == ContentType::kImage) {
+      return prefix + ".embedded: images embed nothing";
+    }
+    if (model.embedded.mean() > static_cast<double>(kEmbeddedMax)) {
+      return prefix + ".embedded: a page embeds at most " + std::to_string(kEmbeddedMax);
+    }
+  }
+  if (direct_share <= 0) {
+    return "content: no type has direct = true and a share_percent above 0, so there is nothing "
+           "to ask for";
+  }
+  return {};
+}
+
+struct Percentage {
+  std::string key;
+  double value;
+};
+
+std::string check_percentages(const Workload& workload) {
+  const auto& requests = workload.requests;
+  const auto& popularity = workload.popularity;
+  std::vector<Percentage> all{
+      {"requests.recurrence_percent", requests.recurrence_percent},
+      {"requests.ims_200_percent", requests.ims_200_percent},
+      {"requests.ims_304_percent", requests.ims_304_percent},
+      {"requests.reload_percent", requests.reload_percent},
+      {"requests.post_percent", requests.post_percent},
+      {"requests.head_percent", requests.head_percent},
+      {"popularity.hot_set_percent", popularity.hot_set_percent},
+      {"popularity.hot_set_share_percent", popularity.hot_set_share_percent},
+      {"popularity.byte_hit_discrimination_percent", popularity.byte_hit_discrimination_percent}};
+  for (const auto& model : workload.content) {
+    const std::string prefix = "content." + std::string(content_type_name(model.type));
+    all.push_back({prefix + ".share_percent", model.share_percent});
+    all.push_back({prefix + ".cachable_percent", model.cachable_percent});
+    all.push_back({prefix + ".life_cycle_variance_percent", model.life_cycle.variance_percent});
+  }
+  for (const auto& each : all) {
+    if (!(each.value >= 0 && each.value <= 100)) {
+      return each.key + ": must lie from 0 to 100";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Workload polymix4_workload() {
+  Workload workload;
+  workload.name = "polymix4";
+  auto image = content(ContentType::kImage, 65, Distribution::exponential(4.5 * kKiB), 80,
+                       {Distribution::log_normal(30 * kDay, 7 * kDay), 50});
+  image.direct = false;
+  auto html = content(ContentType::kHtml, 15, Distribution::exponential(8.5 * kKiB), 90,
+                      {Distribution::log_normal(7 * kDay, 1 * kDay), 33});
+  html.embedded = Distribution::zipf(13);
+  workload.content = {
+      image, html,
+      content(ContentType::kDownload, 0.5, Distribution::log_normal(300 * kKiB, 300 * kKiB), 95,
+              {Distribution::log_normal(182.5 * kDay, 30 * kDay), 33}),
+      content(ContentType::kOther, 19.5, Distribution::log_normal(25 * kKiB, 10 * kKiB), 72,
+              {Distribution::uniform(1 * kDay, 365 * kDay), 50})};
+  auto& requests = workload.requests;
+  requests.recurrence_percent = 68.75;  // 55 / 80: so that 55 % of all can be hits.
+  requests.ims_200_percent = 5;
+  requests.ims_304_percent = 10;
+  requests.reload_percent = 5;
+  requests.post_percent = 1.5;
+  requests.head_percent = 0.1;
+  requests.post_body = Distribution::uniform(0, 8 * kKiB);
+  auto& popularity = workload.popularity;
+  popularity.hot_set_percent = 1;
+  popularity.hot_set_share_percent = 10;
+  popularity.byte_hit_discrimination_percent = 90;
+  workload.server.think = Distribution::normal(2500 * kMs, 1000 * kMs);
+  return workload;
+}
+
+Workload simple_workload() {
+  Workload workload;
+  workload.name = "simple";
+  workload.content = {content(ContentType::kOther, 100, Distribution::exponential(11 * kKiB), 100,
+                              {Distribution::constant(30 * kDay), 0})};
+  return workload;
+}
+
+std::optional<Workload> built_in_workload(std::string_view name) {
+  if (name == "polymix4") return polymix4_workload();
+  if (name == "simple") return simple_workload();
+  return std::nullopt;
+}
+
+std::string check_workload(const Workload& workload) {
+  if (auto problem = check_content(workload); !problem.empty()) return problem;
+  if (auto problem = check_percentages(workload); !problem.empty()) return problem;
+  const auto& requests = workload.requests;
+  if (requests.ims_200_percent + requests.ims_304_percent + requests.reload_percent > 100) {
+    return "requests.reload_percent: ims_200_percent, ims_304_percent and reload_percent come to "
+           "more than 100 together";
+  }
+  if (requests.post_percent + requests.head_percent > 100) {
+    return "requests.head_percent: post_percent and head_percent come to more than 100 together";
+  }
+  if (!(workload.popularity.zipf_skew >= 0 && workload.popularity.zipf_skew <= 100)) {
+    return "popularity.zipf_skew: must lie from 0 (uniform) to 100";
+  }
+  if (!(workload.robot.requests_per_second > 0 && workload.robot.requests_per_second <= 1e6)) {
+    return "robot.requests_per_second: must lie above 0, up to 1000000";
+  }
+  if (workload.robot.connections_max < 1 || workload.robot.connections_max > 10000) {
+    return "robot.connections_max: must lie from 1 to 10000";
+  }
+  return {};
+}
+
+}  // namespace workload
