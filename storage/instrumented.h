@@ -20,7 +20,7 @@ namespace storage {
 /// | `aborts_total` | | Writers destroyed before a commit() succeeded |
 /// | `updates_total` | `result="done"`, `"miss"`, `"error"` | update() |
 /// | `removes_total` | `result="done"`, `"error"` | remove() |
-/// | `failures_total` | `operation=`, `reason=` | every error but misses and declines |
+/// | `failures_total` | `operation=`, `reason=` | errors but misses and declines; none: left out |
 /// | `bytes_read_total`, `bytes_written_total` | | body bytes lent by read(), taken by append() |
 /// | `operations_total`, `operation_time_ns_total` | `operation=` | calls that ended, their time |
 /// | `operations_in_flight`, `readers_open`, `writers_open` | | levels |

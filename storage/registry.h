@@ -55,8 +55,9 @@ struct SchemeRow {
   std::string_view name;
   std::string_view summary;
   bool needs_path = false;
+  bool needs_size = false;
   bool persistent = false;
-  std::span<const SchemeOption> options;
+  std::span<const SchemeOption> options{};
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
 };
 
@@ -67,7 +68,8 @@ std::span<const SchemeRow> registry();
 /// meaningless.
 SchemeSpec parse_scheme_spec(std::string_view text, std::string& error);
 
-/// Makes a scheme, wrapped by the instrumenting wrapper; checks the options by the row's table.
+/// Makes a scheme, wrapped by the instrumenting wrapper; checks path, size and option names by the
+/// row's table.
 SchemeOrError make_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment);
 
 }  // namespace storage

@@ -25,12 +25,12 @@ namespace storage {
 
 /// What a scheme is and can do: data, not questions.
 struct SchemeInfo {
-  std::string name;                   ///< As in the registry.
-  bool persistent = false;            ///< Objects outlive the process.
-  uint64_t capacity_bytes = 0;        ///< 0: holds nothing.
-  uint64_t object_size_bytes_max = 0; ///< Larger bodies are kTooLarge.
-  size_t alignment_bytes = 1;         ///< Preferred alignment of reads and writes.
-  std::vector<std::string> warnings;  ///< What could not be done as asked, for the result.
+  std::string name;                    ///< As in the registry.
+  bool persistent = false;             ///< Objects outlive the process.
+  uint64_t capacity_bytes = 0;         ///< 0: holds nothing.
+  uint64_t object_size_bytes_max = 0;  ///< Larger bodies are kTooLarge.
+  size_t alignment_bytes = 1;          ///< Preferred alignment of reads and writes.
+  std::vector<std::string> warnings;   ///< What could not be done as asked, for the result.
 };
 
 /// What start() found.
@@ -53,6 +53,8 @@ class Reader {
   virtual ~Reader() = default;
   virtual const Metadata& metadata() const = 0;
   virtual uint64_t body_size_bytes() const = 0;
+  /// Whether read() lends bytes that are in memory, without going to a device for them.
+  virtual bool in_memory() const { return false; }
 
   /// Lends at least 1 and at most `size_bytes_max` bytes from `offset_bytes`; an empty Piece at or
   /// past the end of the body. Every byte lent has been verified. kCorrupt where it could not be:

@@ -19,6 +19,17 @@ struct KeyHash {
   friend bool operator==(const KeyHash& left, const KeyHash& right) = default;
 };
 
+/// `hash` with all but its lowest `bits` bits cleared: what an index of fewer bits sees of it.
+constexpr KeyHash truncated(KeyHash hash, unsigned bits) {
+  const auto mask = [](unsigned width) {
+    return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  };
+  KeyHash kept;
+  kept.high = bits > 64 ? hash.high & mask(bits - 64) : 0;
+  kept.low = hash.low & mask(bits);
+  return kept;
+}
+
 /// For unordered containers; the hash is already mixed.
 struct KeyHashHasher {
   size_t operator()(const KeyHash& hash) const { return static_cast<size_t>(hash.low); }
