@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kCountMax = 9007199254740992.0;          // 2^53
 constexpr double kDurationMaxNs = 100.0 * 365 * 86400e9;  // A hundred years.
-constexpr double kNsPerUs = 1e3;
 constexpr uint64_t kZipfMax = uint64_t{1} << 40;
 
 /// Uniform in (0, 1]: its logarithm is finite.
@@ -38,8 +37,13 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kSizeUnits{
     {{"GB", 1073741824.0}, {"MB", 1048576.0}, {"KB", 1024.0}, {"B", 1.0}}};
-constexpr std::array<Unit, 6> kDurationUnits{
-    {{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", kNsPerUs}}};
+constexpr std::array<Unit, 7> kDurationUnits{{{"d", 86400e9},
+                                              {"h", 3600e9},
+                                              {"m", 60e9},
+                                              {"s", 1e9},
+                                              {"ms", 1e6},
+                                              {"us", 1e3},
+                                              {"ns", 1.0}}};
 
 std::optional<double> parse_quantity(std::string_view text, Quantity quantity) {
   switch (quantity) {
