@@ -1,0 +1,264 @@
+// `cacheoff bench`: reads the options, runs the experiment, writes the report, prints the table.
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/program_options/cmdline.hpp>
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+
+#include "workload/cli/command.h"
+#include "workload/experiment/experiment.h"
+#include "workload/experiment/options_file.h"
+#include "workload/model/workload_file.h"
+#include "workload/report/report.h"
+
+namespace workload {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kUsage =
+    "usage: cacheoff bench [EXPERIMENT.toml] [options]\n\n"
+    "Runs every cell of schemes x filesystems x mount options and writes a result folder with\n"
+    "table, figures and report. Options override the file.\n\noptions (default):\n";
+constexpr std::string_view kExamples =
+    "\nexamples:\n"
+    "  cacheoff bench --quick --out results/first\n"
+    "  cacheoff bench --scheme memory,ufs --filesystem here,tmpfs --mount default --mount noatime "
+    "\\\n"
+    "      --cache-size 4G --until duration=120s --repeat 6 --out results/ufs\n"
+    "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n";
+
+/// An option as it was given, its values in order.
+struct GivenOption {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+struct CommandLine {
+  std::string file;
+  std::vector<GivenOption> options;
+  bool help = false;
+};
+
+void print_help(std::ostream& out) {
+  out << kUsage;
+  for (const auto& row : option_table()) {
+    std::string left = "  --" + std::string(row.name);
+    if (!row.argument.empty()) left += " " + std::string(row.argument);
+    left.resize(std::max<size_t>(left.size() + 2, 28), ' ');
+    out << left << row.help << '\n';
+  }
+  out << kExamples;
+}
+
+Expected<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
+  po::options_description known;
+  known.add_options()("help,h", "");
+  for (const auto& row : option_table()) {
+    if (row.argument.empty()) {
+      known.add_options()(std::string(row.name).c_str(), "");
+    } else {
+      known.add_options()(std::string(row.name).c_str(), po::value<std::string>(), "");
+    }
+  }
+  CommandLine line;
+  try {
+    const auto parsed =
+        po::command_line_parser(arguments)
+            .options(known)
+            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+            .run();
+    for (const auto& option : parsed.options) {
+      if (option.string_key.empty()) {
+        if (!line.file.empty()) return usage_problem("more than one EXPERIMENT.toml is given");
+        line.file = option.value.front();
+      } else if (option.string_key == "help") {
+        line.help = true;
+      } else {
+        const std::string value = option.value.empty() ? "true" : option.value.front();
+        const auto same = std::find_if(line.options.begin(), line.options.end(), [&](auto& given) {
+          return given.name == option.string_key;
+        });
+        if (same == line.options.end()) {
+          line.options.push_back({option.string_key, {value}});
+        } else {
+          same->values.push_back(value);
+        }
+      }
+    }
+  } catch (const po::error& error) {
+    return usage_problem(error.what());
+  }
+  return line;
+}
+
+/// Asks the command line for an option's last value; empty where it is not given.
+std::string given_value(const CommandLine& line, std::string_view name) {
+  for (const auto& option : line.options) {
+    if (option.name == name) return option.values.back();
+  }
+  return {};
+}
+
+Expected<void> apply_all(ExperimentOptions& options, const CommandLine& line) {
+  if (!line.file.empty()) {
+    if (auto done = apply_options_file(options, line.file); !done) return done;
+  }
+  for (const auto& given : line.options) {
+    if (auto done = set_option(options, given.name, given.values); !done) return done;
+  }
+  return {};
+}
+
+/// Options of a new experiment: defaults or the quick ones, then the file, then the command line.
+Expected<ExperimentOptions> new_options(const CommandLine& line) {
+  bool quick = given_value(line, "quick") == "true";
+  if (!quick && !line.file.empty()) {
+    auto asked = file_asks_for_quick(line.file);
+    if (!asked) return asked.error();
+    quick = *asked;
+  }
+  ExperimentOptions options = quick ? quick_options(geteuid() == 0) : ExperimentOptions{};
+  if (auto done = apply_all(options, line); !done) return done.error();
+  return options;
+}
+
+/// Options of an experiment that goes on: what the folder holds, and nothing that changes the work.
+Expected<ExperimentOptions> resumed_options(const CommandLine& line, const std::string& out) {
+  auto stored = stored_options(out);
+  if (!stored) return usage_problem("--resume: " + stored.error().text);
+  ExperimentOptions options = *stored;
+  if (auto done = apply_all(options, line); !done) return done.error();
+  const std::string different = first_difference(*stored, options);
+  if (!different.empty()) {
+    return usage_problem("--resume: the experiment in '" + out + "' was run with another --" +
+                         different + "; leave the option out or choose another --out");
+  }
+  return options;
+}
+
+std::string default_out() {
+  const time_t now = ::time(nullptr);
+  tm parts{};
+  localtime_r(&now, &parts);
+  char name[64];
+  strftime(name, sizeof name, "results/bench-%Y%m%d-%H%M%S", &parts);
+  return name;
+}
+
+Expected<void> check_places(const ExperimentOptions& options) {
+  std::error_code failure;
+  const std::filesystem::path out = options.out;
+  const bool holds_result = std::filesystem::exists(out / "results.json", failure) ||
+                            std::filesystem::exists(out / "cells", failure);
+  if (holds_result && !options.resume) {
+    return usage_problem("--out '" + options.out +
+                         "': holds a result already; choose another folder or add --resume");
+  }
+  if (!options.directory.empty() && !std::filesystem::is_directory(options.directory, failure)) {
+    return usage_problem("--directory '" + options.directory + "': is no folder");
+  }
+  if (!options.trace.empty() && !std::filesystem::is_regular_file(options.trace, failure)) {
+    return usage_problem("--trace '" + options.trace + "': is no file");
+  }
+  std::string error;
+  if (options.trace.empty() && !load_workload(options.workload, error)) {
+    return usage_problem("--workload: " + error);
+  }
+  return {};
+}
+
+Expected<ExperimentOptions> resolve_options(const CommandLine& line) {
+  auto options = new_options(line);
+  if (!options) return options;
+  if (options->resume) {
+    if (options->out.empty()) return usage_problem("--resume needs --out, the folder to go on in");
+    options = resumed_options(line, options->out);
+    if (!options) return options;
+  }
+  if (options->out.empty()) options->out = default_out();
+  if (auto done = check_places(*options); !done) return done.error();
+  return options;
+}
+
+Expected<Programs> find_programs() {
+  std::error_code failure;
+  Programs programs;
+  programs.cacheoff = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) return run_problem("can't find the program itself: " + failure.message());
+  programs.proxy = programs.cacheoff.parent_path() / "cacheoff-proxy";
+  if (!std::filesystem::exists(programs.proxy, failure)) {
+    return run_problem("'" + programs.proxy.string() + "' is missing; build it first");
+  }
+  return programs;
+}
+
+int complain(const Problem& problem) {
+  std::cerr << "cacheoff bench: " << problem.text << '\n';
+  return problem.usage ? kExitUsage : kExitFailed;
+}
+
+int run_and_report(const ExperimentInputs& inputs, const Plan& plan) {
+  StopSignals stop;
+  auto end = run_experiment(inputs, plan, stop);
+  if (!end) return complain(end.error());
+  const auto report = write_report(inputs.options.out, end->results);
+  if (!report) return complain(report.error());
+  std::cout << report->table << "report: " << report->page.string() << std::endl;
+  if (end->stopped) {
+    std::cerr << "cacheoff bench: stopped by a signal; go on with: cacheoff bench --resume --out "
+              << inputs.options.out << '\n';
+    return kExitFailed;
+  }
+  return end->any_failed ? kExitFailed : kExitSuccess;
+}
+
+int bench(const std::vector<std::string>& arguments) {
+  const auto line = parse_command_line(arguments);
+  if (!line) {
+    return complain(usage_problem(line.error().text + " (see 'cacheoff bench --help')"));
+  }
+  if (line->help) {
+    print_help(std::cout);
+    return kExitSuccess;
+  }
+  auto options = resolve_options(*line);
+  if (!options) return complain(options.error());
+  auto programs = find_programs();
+  if (!programs) return complain(programs.error());
+  const auto plan = plan_experiment(*options, *programs);
+  if (!plan) return complain(plan.error());
+  if (options->dry_run) {
+    std::cout << describe_plan(*options, *plan);
+    return kExitSuccess;
+  }
+  ExperimentInputs inputs;
+  inputs.options = std::move(*options);
+  inputs.programs = std::move(*programs);
+  inputs.command = arguments;
+  inputs.command.insert(inputs.command.begin(), {"cacheoff", "bench"});
+  inputs.progress = &std::cerr;
+  inputs.progress_is_terminal = isatty(STDERR_FILENO) == 1;
+  std::cerr << describe_plan(inputs.options, *plan) << "results go to " << inputs.options.out
+            << std::endl;
+  return run_and_report(inputs, *plan);
+}
+
+}  // namespace
+
+int run_bench_command(const std::vector<std::string>& arguments) {
+  try {
+    return bench(arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "cacheoff bench: " << error.what() << '\n';
+    return kExitFailed;
+  }
+}
+
+}  // namespace workload

@@ -1,0 +1,34 @@
+// The machine that the figures were taken on, as far as it can change them.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace workload {
+
+/// Where programs are and what was asked; goes into the environment as it is.
+struct EnvironmentInputs {
+  std::filesystem::path directory;   ///< Where caches live.
+  std::filesystem::path out;         ///< The result folder.
+  std::vector<std::string> command;  ///< The command line of the bench.
+  std::string proxy_version;         ///< First line of `cacheoff-proxy --version`.
+  std::string gnuplot_version;       ///< Empty where gnuplot is missing.
+};
+
+/// Machine, kernel, filesystems, device, versions, limits and command; keys whose value is unknown
+/// are null.
+boost::json::object collect_environment(const EnvironmentInputs& inputs);
+
+/// What of it makes measuring doubtful before the first run (a busy machine, fewer than two CPUs,
+/// few open files or ports), one line each.
+std::vector<std::string> environment_warnings(const boost::json::object& environment);
+
+/// First line with content of /proc/cpuinfo under `model name`; empty where there is none.
+std::string parse_cpu_model(std::string_view cpuinfo);
+
+/// Bytes of a line of /proc/meminfo such as `MemTotal`; 0 where there is none.
+uint64_t parse_meminfo_bytes(std::string_view meminfo, std::string_view key);
+
+}  // namespace workload

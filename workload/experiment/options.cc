@@ -1,0 +1,357 @@
+#include "workload/experiment/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "workload/experiment/mount_table.h"
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+constexpr std::array<std::string_view, 2> kFilesystems{"here", "tmpfs"};
+constexpr uint64_t kRepeatMax = 1000;
+constexpr uint64_t kStreamsMax = 100'000;
+constexpr double kTimeScaleMax = 1e6;
+
+using Values = std::vector<std::string>;
+
+Problem wrong(std::string_view option, std::string_view value, std::string_view right) {
+  return usage_problem("--" + std::string(option) + " '" + std::string(value) +
+                       "': " + std::string(right));
+}
+
+std::optional<double> parse_positive(std::string_view text) {
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
+}
+
+/// The parts of a comma-separated list, each once, in the order given.
+Values unique_list(const Values& values) {
+  Values parts;
+  for (const auto& value : values) {
+    for (auto& part : split_list(value)) {
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) {
+        parts.push_back(std::move(part));
+      }
+    }
+  }
+  return parts;
+}
+
+Expected<void> set_schemes(ExperimentOptions& options, const Values& values) {
+  options.schemes = unique_list(values);
+  if (options.schemes.empty()) return wrong("scheme", "", "must name a scheme, e.g. memory,ufs");
+  return {};
+}
+
+Expected<void> set_filesystems(ExperimentOptions& options, const Values& values) {
+  options.filesystems = unique_list(values);
+  for (const auto& name : options.filesystems) {
+    if (std::find(kFilesystems.begin(), kFilesystems.end(), name) == kFilesystems.end()) {
+      return wrong("filesystem", name, "this version knows here and tmpfs");
+    }
+  }
+  if (options.filesystems.empty()) return wrong("filesystem", "", "must be here, tmpfs or both");
+  return {};
+}
+
+Expected<void> set_mounts(ExperimentOptions& options, const Values& values) {
+  options.mounts.clear();
+  for (const auto& value : values) {
+    const std::string text = value == "default" ? "" : value;
+    const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
+      return c > ' ' && c < 0x7f && c != '\'' && c != '\\';
+    });
+    if (!printable) return wrong("mount", value, "must be comma-separated options without blanks");
+    if (std::find(options.mounts.begin(), options.mounts.end(), text) == options.mounts.end()) {
+      options.mounts.push_back(text);
+    }
+  }
+  if (options.mounts.empty()) options.mounts.emplace_back();
+  return {};
+}
+
+Expected<void> set_directory(ExperimentOptions& options, const Values& values) {
+  options.directory = values.front();
+  return {};
+}
+
+Expected<void> set_cache_size(ExperimentOptions& options, const Values& values) {
+  const auto size = storage::parse_size_bytes(values.front());
+  if (!size || *size < storage::kMiB) {
+    return wrong("cache-size", values.front(), "must be a size of at least 1M, e.g. 512M or 8G");
+  }
+  options.cache_size_bytes = *size;
+  return {};
+}
+
+Expected<void> set_workload(ExperimentOptions& options, const Values& values) {
+  if (values.front().empty()) return wrong("workload", "", "must be polymix4, simple or a file");
+  options.workload = values.front();
+  return {};
+}
+
+Expected<void> set_trace(ExperimentOptions& options, const Values& values) {
+  options.trace = values.front();
+  return {};
+}
+
+Expected<void> set_load(ExperimentOptions& options, const Values& values) {
+  auto load = parse_load(values.front());
+  if (!load) return load.error();
+  options.load = *load;
+  return {};
+}
+
+Expected<void> set_time_scale(ExperimentOptions& options, const Values& values) {
+  const auto scale = parse_positive(values.front());
+  if (!scale || *scale > kTimeScaleMax) {
+    return wrong("time-scale", values.front(), "must be a number above 0, at most 1000000");
+  }
+  options.time_scale = *scale;
+  return {};
+}
+
+Expected<void> set_until(ExperimentOptions& options, const Values& values) {
+  auto goal = parse_goal(values.front());
+  if (!goal) return goal.error();
+  options.until = *goal;
+  return {};
+}
+
+Expected<void> set_repeat(ExperimentOptions& options, const Values& values) {
+  const auto count = storage::parse_count(values.front());
+  if (!count || *count == 0 || *count > kRepeatMax) {
+    return wrong("repeat", values.front(), "must be a number from 1 to 1000");
+  }
+  options.repeat = static_cast<unsigned>(*count);
+  return {};
+}
+
+Expected<void> set_seed(ExperimentOptions& options, const Values& values) {
+  const auto seed = storage::parse_count(values.front());
+  if (!seed) return wrong("seed", values.front(), "must be a whole number from 0 to 2^64-1");
+  options.seed = *seed;
+  return {};
+}
+
+Expected<void> set_order(ExperimentOptions& options, const Values& values) {
+  if (values.front() != "random" && values.front() != "listed") {
+    return wrong("order", values.front(), "must be random or listed");
+  }
+  options.random_order = values.front() == "random";
+  return {};
+}
+
+Expected<void> set_out(ExperimentOptions& options, const Values& values) {
+  if (values.front().empty()) return wrong("out", "", "must name a folder");
+  options.out = values.front();
+  return {};
+}
+
+Expected<bool> parse_switch(std::string_view name, const std::string& value) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return wrong(name, value, "must be true or false");
+}
+
+Expected<void> set_resume(ExperimentOptions& options, const Values& values) {
+  const auto on = parse_switch("resume", values.front());
+  if (!on) return on.error();
+  options.resume = *on;
+  return {};
+}
+
+Expected<void> set_dry_run(ExperimentOptions& options, const Values& values) {
+  const auto on = parse_switch("dry-run", values.front());
+  if (!on) return on.error();
+  options.dry_run = *on;
+  return {};
+}
+
+/// `--quick` chooses the defaults before any option is set, so there is nothing left to do.
+Expected<void> check_quick(ExperimentOptions&, const Values& values) {
+  const auto on = parse_switch("quick", values.front());
+  if (!on) return on.error();
+  return {};
+}
+
+constexpr std::array<OptionRow, 17> kOptions{{
+    {"scheme", "LIST", "storage schemes, e.g. none,memory,ufs", true, set_schemes},
+    {"filesystem", "LIST", "here (the folder as it is) and tmpfs (needs root)", true,
+     set_filesystems},
+    {"mount", "OPTIONS", "a set of mount options for tmpfs, or default; repeat for more sets", true,
+     set_mounts},
+    {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
+    {"cache-size", "SIZE", "capacity of the cache (1G)", false, set_cache_size},
+    {"workload", "NAME|FILE", "polymix4, simple or a workload file (polymix4)", false,
+     set_workload},
+    {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
+    {"load", "HOW", "best-effort=N or robots=N (best-effort=64)", false, set_load},
+    {"time-scale", "K", "divides think times (20)", false, set_time_scale},
+    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s)", false, set_until},
+    {"repeat", "N", "runs of each cell (6)", false, set_repeat},
+    {"seed", "N", "of workload and order (1)", false, set_seed},
+    {"order", "random|listed", "of the cells within a round (random)", false, set_order},
+    {"quick", "", "a small comparison of about three minutes", false, check_quick},
+    {"out", "DIR", "the result folder (results/ and the time)", false, set_out},
+    {"resume", "", "go on in a result folder; finished runs are kept", false, set_resume},
+    {"dry-run", "", "print the cells and the estimated time, and run nothing", false, set_dry_run},
+}};
+
+}  // namespace
+
+std::span<const OptionRow> option_table() {
+  return kOptions;
+}
+
+Expected<void> set_option(ExperimentOptions& options, std::string_view name,
+                          const std::vector<std::string>& values) {
+  const auto row = std::find_if(kOptions.begin(), kOptions.end(),
+                                [&](const OptionRow& known) { return known.name == name; });
+  if (row == kOptions.end()) return usage_problem("no such option: '" + std::string(name) + "'");
+  if (values.empty()) return wrong(name, "", "needs a value");
+  if (!row->repeatable && values.size() > 1) return wrong(name, values[1], "is given twice");
+  if (auto done = row->set(options, values); !done) return done;
+  options.given.emplace_back(name);
+  return {};
+}
+
+Expected<Goal> parse_goal(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view kind = text.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+  Goal goal;
+  goal.text = text;
+  if (kind == "duration") {
+    goal.kind = Goal::Kind::kDuration;
+    if (const auto length = storage::parse_duration(value)) {
+      goal.value = std::chrono::duration<double>(*length).count();
+    }
+  } else if (kind == "requests") {
+    goal.kind = Goal::Kind::kRequests;
+    if (const auto count = storage::parse_count(value)) goal.value = static_cast<double>(*count);
+  } else if (kind == "fill") {
+    goal.kind = Goal::Kind::kFill;
+    goal.value = parse_positive(value).value_or(0);
+  }
+  if (goal.value <= 0) {
+    return wrong("until", text, "must be duration=60s, requests=100000 or fill=2.0");
+  }
+  return goal;
+}
+
+Expected<std::string> parse_load(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view how = text.substr(0, equals);
+  if (equals != std::string_view::npos && (how == "best-effort" || how == "robots")) {
+    const auto count = storage::parse_count(text.substr(equals + 1));
+    if (count && *count > 0 && *count <= kStreamsMax) return std::string(text);
+  }
+  return wrong("load", text, "must be best-effort=N or robots=N, N from 1 to 100000");
+}
+
+ExperimentOptions quick_options(bool can_mount) {
+  ExperimentOptions options;
+  if (can_mount) options.filesystems.emplace_back("tmpfs");
+  options.cache_size_bytes = 512 * storage::kMiB;
+  options.until = Goal{Goal::Kind::kDuration, 10, "duration=10s"};
+  options.repeat = 3;
+  return options;
+}
+
+boost::json::object options_to_json(const ExperimentOptions& options) {
+  const auto list = [](const std::vector<std::string>& values) {
+    boost::json::array array;
+    for (const auto& value : values) array.emplace_back(value);
+    return array;
+  };
+  boost::json::object out;
+  out["scheme"] = list(options.schemes);
+  out["filesystem"] = list(options.filesystems);
+  std::vector<std::string> mounts = options.mounts;
+  std::replace(mounts.begin(), mounts.end(), std::string(), std::string("default"));
+  out["mount"] = list(mounts);
+  if (!options.directory.empty()) out["directory"] = options.directory;
+  out["cache-size"] = std::to_string(options.cache_size_bytes);
+  out["workload"] = options.workload;
+  if (!options.trace.empty()) out["trace"] = options.trace;
+  out["load"] = options.load;
+  char scale[32];
+  out["time-scale"] = std::string(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);
+  out["until"] = options.until.text;
+  out["repeat"] = std::to_string(options.repeat);
+  out["seed"] = std::to_string(options.seed);
+  out["order"] = options.random_order ? "random" : "listed";
+  boost::json::object scheme_options;
+  for (const auto& [scheme, text] : options.scheme_options) scheme_options[scheme] = text;
+  out["scheme-options"] = std::move(scheme_options);
+  boost::json::array exclusions;
+  for (const auto& exclusion : options.exclusions) {
+    exclusions.push_back({{"scheme", exclusion.scheme},
+                          {"filesystem", exclusion.filesystem},
+                          {"mount", exclusion.mount_options}});
+  }
+  out["exclude"] = std::move(exclusions);
+  return out;
+}
+
+Expected<ExperimentOptions> options_from_json(const boost::json::object& experiment) {
+  ExperimentOptions options;
+  for (const auto& member : experiment) {
+    const std::string name(member.key());
+    if (name == "scheme-options") {
+      const auto* table = member.value().if_object();
+      if (table == nullptr) return run_problem("experiment." + name + " must be an object");
+      for (const auto& row : *table) options.scheme_options[row.key()] = text_at(*table, row.key());
+      continue;
+    }
+    const auto* array = member.value().if_array();
+    if (name == "exclude" && array != nullptr) {
+      for (const auto& row : *array) {
+        if (!row.is_object()) return run_problem("experiment.exclude must hold objects");
+        const auto& fields = row.get_object();
+        options.exclusions.push_back(
+            {text_at(fields, "scheme"), text_at(fields, "filesystem"), text_at(fields, "mount")});
+      }
+      continue;
+    }
+    std::vector<std::string> values;
+    if (array != nullptr) {
+      for (const auto& value : *array) {
+        if (value.is_string()) values.emplace_back(value.get_string());
+      }
+    } else {
+      values.push_back(text_at(experiment, name));
+    }
+    if (auto done = set_option(options, name, values); !done) {
+      return run_problem("experiment." + name + ": " + done.error().text);
+    }
+  }
+  options.given.clear();
+  return options;
+}
+
+std::string first_difference(const ExperimentOptions& left, const ExperimentOptions& right) {
+  boost::json::object ours = options_to_json(left);
+  boost::json::object theirs = options_to_json(right);
+  for (const auto* free : {"repeat", "order", "directory"}) {
+    ours.erase(free);
+    theirs.erase(free);
+  }
+  for (const auto& member : ours) {
+    const auto* other = theirs.if_contains(member.key());
+    if (other == nullptr || *other != member.value()) return member.key();
+  }
+  return theirs.contains("trace") && !ours.contains("trace") ? "trace" : "";
+}
+
+}  // namespace workload

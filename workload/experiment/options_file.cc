@@ -1,0 +1,152 @@
+#include "workload/experiment/options_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+constexpr uint64_t kFileBytesMax = 1 << 20;
+
+Problem problem_at(const std::string& file, const toml::source_region& where, std::string text) {
+  return usage_problem(file + ":" + std::to_string(where.begin.line) + ": " + std::move(text));
+}
+
+/// A scalar as the command line would give it.
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
+  if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
+  if (const auto number = node.value_exact<double>()) {
+    char buffer[64];
+    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, *number).ptr);
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<std::string>> option_values(const toml::node& node, const std::string& file,
+                                                 const std::string& key) {
+  std::vector<std::string> values;
+  const auto add = [&](const toml::node& element) {
+    auto text = scalar_text(element);
+    if (text) values.push_back(std::move(*text));
+    return text.has_value();
+  };
+  if (const auto* array = node.as_array()) {
+    for (const auto& element : *array) {
+      if (!add(element)) {
+        return problem_at(file, element.source(), key + " must hold strings or numbers");
+      }
+    }
+  } else if (!add(node)) {
+    return problem_at(file, node.source(), key + " must be a string, a number or true or false");
+  }
+  return values;
+}
+
+Expected<void> read_scheme_options(ExperimentOptions& options, const toml::node& node,
+                                   const std::string& file) {
+  const auto* table = node.as_table();
+  if (table == nullptr) {
+    return problem_at(file, node.source(), "scheme-options must be a table, e.g. ufs = \"l1=16\"");
+  }
+  for (const auto& [scheme, value] : *table) {
+    const auto text = value.value_exact<std::string>();
+    if (!text || text->empty()) {
+      return problem_at(file, value.source(),
+                        "scheme-options." + std::string(scheme.str()) +
+                            " must be a string such as \"l1=16,l2=64\"");
+    }
+    options.scheme_options[std::string(scheme.str())] = *text;
+  }
+  return {};
+}
+
+Expected<void> read_exclusions(ExperimentOptions& options, const toml::node& node,
+                               const std::string& file) {
+  const auto* array = node.as_array();
+  if (array == nullptr || !array->is_homogeneous(toml::node_type::table)) {
+    return problem_at(file, node.source(), "exclude must be written as [[exclude]]");
+  }
+  for (const auto& element : *array) {
+    Exclusion exclusion;
+    for (const auto& [key, value] : *element.as_table()) {
+      const auto text = value.value_exact<std::string>();
+      std::string* field = key.str() == "scheme"       ? &exclusion.scheme
+                           : key.str() == "filesystem" ? &exclusion.filesystem
+                           : key.str() == "mount"      ? &exclusion.mount_options
+                                                       : nullptr;
+      if (field == nullptr || !text || text->empty()) {
+        return problem_at(file, value.source(),
+                          "exclude." + std::string(key.str()) +
+                              ": scheme, filesystem and mount may stand here, as strings");
+      }
+      *field = *text;
+    }
+    if (element.as_table()->empty()) {
+      return problem_at(file, element.source(), "an [[exclude]] without a key excludes everything");
+    }
+    options.exclusions.push_back(std::move(exclusion));
+  }
+  return {};
+}
+
+std::string option_name(std::string_view key) {
+  std::string name(key);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+Expected<toml::table> parse_file(std::string_view text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return problem_at(file, error.source(), std::string(error.description()));
+  }
+}
+
+}  // namespace
+
+Expected<void> apply_options_text(ExperimentOptions& options, std::string_view toml,
+                                  const std::string& file) {
+  auto table = parse_file(toml, file);
+  if (!table) return table.error();
+  for (const auto& [key, node] : *table) {
+    const std::string name = option_name(key.str());
+    Expected<void> done;
+    if (name == "scheme-options") {
+      done = read_scheme_options(options, node, file);
+    } else if (name == "exclude") {
+      done = read_exclusions(options, node, file);
+    } else {
+      auto values = option_values(node, file, std::string(key.str()));
+      if (!values) return values.error();
+      if (auto set = set_option(options, name, *values); !set) {
+        return problem_at(file, node.source(), set.error().text);
+      }
+    }
+    if (!done) return done;
+  }
+  return {};
+}
+
+Expected<void> apply_options_file(ExperimentOptions& options, const std::string& path) {
+  auto text = read_file(path, kFileBytesMax);
+  if (!text) return usage_problem(text.error().text);
+  return apply_options_text(options, *text, path);
+}
+
+Expected<bool> file_asks_for_quick(const std::string& path) {
+  auto text = read_file(path, kFileBytesMax);
+  if (!text) return usage_problem(text.error().text);
+  auto table = parse_file(*text, path);
+  if (!table) return table.error();
+  return (*table)["quick"].value_or(false);
+}
+
+}  // namespace workload

@@ -1,0 +1,189 @@
+#include "workload/experiment/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "storage/base/random.h"
+
+namespace workload {
+namespace {
+
+/// Keeps what is harmless in a file name, a script and a page.
+std::string name_part(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '=' || c == '-';
+    out += plain ? c : '-';
+  }
+  return out;
+}
+
+std::string cell_name(const CellPlan& cell) {
+  std::string name = name_part(cell.scheme);
+  if (!cell.filesystem.empty()) name += "-" + name_part(cell.filesystem);
+  if (!cell.mount_options.empty()) name += "-" + name_part(cell.mount_options);
+  return name.substr(0, 80);
+}
+
+std::string unique_name(std::set<std::string>& taken, const CellPlan& cell) {
+  const std::string base = cell_name(cell);
+  std::string name = base;
+  for (int number = 2; !taken.insert(name).second; ++number) {
+    name = base + "-" + std::to_string(number);
+  }
+  return name;
+}
+
+bool is_excluded(const CellPlan& cell, const ExperimentOptions& options) {
+  return std::any_of(
+      options.exclusions.begin(), options.exclusions.end(), [&](const Exclusion& exclusion) {
+        const std::string mount = cell.mount_options.empty() ? "default" : cell.mount_options;
+        return (exclusion.scheme.empty() || exclusion.scheme == cell.scheme) &&
+               (exclusion.filesystem.empty() || exclusion.filesystem == cell.filesystem) &&
+               (exclusion.mount_options.empty() || exclusion.mount_options == mount);
+      });
+}
+
+std::string known_names(const std::vector<SchemeRow>& schemes) {
+  std::string names;
+  for (const auto& row : schemes) names += (names.empty() ? "" : ", ") + row.name;
+  return names;
+}
+
+Expected<void> check_combination(const ExperimentOptions& options,
+                                 const std::vector<SchemeRow>& schemes) {
+  const auto find_scheme = [&](const std::string& name) {
+    return std::any_of(schemes.begin(), schemes.end(),
+                       [&](const SchemeRow& row) { return row.name == name; });
+  };
+  for (const auto& name : options.schemes) {
+    if (!find_scheme(name)) {
+      return usage_problem("--scheme '" + name + "': no such scheme; there are " +
+                           known_names(schemes));
+    }
+  }
+  for (const auto& [name, text] : options.scheme_options) {
+    if (!find_scheme(name)) {
+      return usage_problem("scheme-options." + name + ": no such scheme; there are " +
+                           known_names(schemes));
+    }
+  }
+  const bool has_tmpfs = std::find(options.filesystems.begin(), options.filesystems.end(),
+                                   "tmpfs") != options.filesystems.end();
+  for (const auto& mount : options.mounts) {
+    if (!mount.empty() && !has_tmpfs) {
+      return usage_problem("--mount '" + mount +
+                           "': only a filesystem that cacheoff mounts takes options; add "
+                           "--filesystem tmpfs");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<std::vector<SchemeRow>> parse_scheme_list(std::string_view text) {
+  std::vector<SchemeRow> rows;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    SchemeRow row;
+    std::string persistent;
+    std::string needs_path;
+    std::getline(fields, row.name, '\t');
+    std::getline(fields, persistent, '\t');
+    std::getline(fields, needs_path, '\t');
+    std::getline(fields, row.summary);
+    const auto is_flag = [](const std::string& field) { return field == "0" || field == "1"; };
+    if (row.name.empty() || !is_flag(persistent) || !is_flag(needs_path)) {
+      return run_problem("cacheoff-proxy --list-schemes printed an unreadable line: '" + line +
+                         "'");
+    }
+    row.persistent = persistent == "1";
+    row.needs_path = needs_path == "1";
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) return run_problem("cacheoff-proxy --list-schemes printed no scheme");
+  return rows;
+}
+
+Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<SchemeRow>& schemes,
+                         bool can_mount) {
+  if (auto checked = check_combination(options, schemes); !checked) return checked.error();
+  Plan plan;
+  std::set<std::string> taken;
+  const auto add = [&](CellPlan cell) {
+    if (is_excluded(cell, options)) return;
+    cell.name = unique_name(taken, cell);
+    if (cell.filesystem == "tmpfs" && !can_mount) {
+      plan.skipped.push_back({cell.name, "mounting tmpfs needs root"});
+    } else {
+      plan.cells.push_back(std::move(cell));
+    }
+  };
+  for (const auto& name : options.schemes) {
+    const auto row = std::find_if(schemes.begin(), schemes.end(),
+                                  [&](const SchemeRow& known) { return known.name == name; });
+    CellPlan cell;
+    cell.scheme = name;
+    cell.needs_path = row->needs_path;
+    if (const auto extra = options.scheme_options.find(name);
+        extra != options.scheme_options.end()) {
+      cell.scheme_options = extra->second;
+    }
+    if (!row->needs_path) {
+      add(cell);
+      continue;
+    }
+    for (const auto& filesystem : options.filesystems) {
+      cell.filesystem = filesystem;
+      cell.mount_options.clear();
+      if (filesystem == "here") {
+        add(cell);
+        continue;
+      }
+      for (const auto& mount : options.mounts) {
+        cell.mount_options = mount;
+        add(cell);
+      }
+    }
+  }
+  if (plan.cells.empty() && plan.skipped.empty()) {
+    return usage_problem("every cell is excluded; nothing is left to run");
+  }
+  plan.order = run_order(plan.cells.size(), options.repeat, options.seed, options.random_order);
+  return plan;
+}
+
+std::vector<PlannedRun> run_order(size_t cells, unsigned rounds, uint64_t seed, bool random) {
+  std::vector<PlannedRun> order;
+  for (unsigned round = 1; round <= rounds; ++round) {
+    const auto begin = static_cast<std::ptrdiff_t>(order.size());
+    for (size_t cell = 0; cell < cells; ++cell) order.push_back({cell, round});
+    if (!random) continue;
+    storage::Random dice = storage::Random(seed).fork(round);
+    for (size_t left = cells; left > 1; --left) {
+      std::swap(order[static_cast<size_t>(begin) + left - 1],
+                order[static_cast<size_t>(begin) + dice.below(left)]);
+    }
+  }
+  return order;
+}
+
+uint64_t seed_of_round(uint64_t seed, unsigned round) {
+  return seed + round - 1;
+}
+
+std::string cache_dir_argument(const CellPlan& cell, const std::string& folder,
+                               uint64_t cache_size_bytes) {
+  std::string argument = "scheme=" + cell.scheme;
+  if (cell.needs_path) argument += ",path=" + folder;
+  // `none` keeps nothing, so it has no capacity to state.
+  if (cell.scheme != "none") argument += ",size=" + std::to_string(cache_size_bytes);
+  if (!cell.scheme_options.empty()) argument += "," + cell.scheme_options;
+  return argument;
+}
+
+}  // namespace workload

@@ -1,0 +1,72 @@
+// Which cells an experiment has, which of them are skipped and why, and in which order they run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/experiment/expected.h"
+#include "workload/experiment/options.h"
+
+namespace workload {
+
+/// A row of `cacheoff-proxy --list-schemes`.
+struct SchemeRow {
+  std::string name;
+  bool persistent = false;
+  bool needs_path = false;
+  std::string summary;
+};
+
+/// Reads the tab-separated list; the Problem names the line that is wrong.
+Expected<std::vector<SchemeRow>> parse_scheme_list(std::string_view text);
+
+/// One combination that is run again and again.
+struct CellPlan {
+  std::string name;  ///< Unique; letters, digits and `.=-` only, so a folder's name too.
+  std::string scheme;
+  std::string filesystem;     ///< Empty for a scheme that keeps nothing on a filesystem.
+  std::string mount_options;  ///< Empty for the default.
+  bool needs_path = false;
+  std::string scheme_options;  ///< Added to --cache-dir; may be empty.
+};
+
+/// A cell that is not run.
+struct SkippedCell {
+  std::string name;
+  std::string reason;
+};
+
+/// A cell's run in its place in the order.
+struct PlannedRun {
+  size_t cell = 0;     ///< Index of the cell.
+  unsigned round = 0;  ///< From 1; the cell's run of that round.
+};
+
+/// All that will be done.
+struct Plan {
+  std::vector<CellPlan> cells;
+  std::vector<SkippedCell> skipped;
+  std::vector<PlannedRun> order;  ///< Rounds one after the other, each with every cell once.
+};
+
+/// Lays the experiment out. A scheme that needs no path is one cell, whatever the filesystems;
+/// `here` takes no mount options and is one cell a scheme. Without `can_mount`, tmpfs cells are
+/// skipped. A Problem where a scheme is unknown or no cell is left.
+Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<SchemeRow>& schemes,
+                         bool can_mount);
+
+/// The order of `rounds` rounds over so many cells; shuffled within each round by the seed, or as
+/// listed.
+std::vector<PlannedRun> run_order(size_t cells, unsigned rounds, uint64_t seed, bool random);
+
+/// The workload's seed in a round: the same for all cells of the round, so that they do the same
+/// work, another in each round, so that the spread over runs includes the workload's own.
+uint64_t seed_of_round(uint64_t seed, unsigned round);
+
+/// `--cache-dir` of a cell whose cache lives in `folder`.
+std::string cache_dir_argument(const CellPlan& cell, const std::string& folder,
+                               uint64_t cache_size_bytes);
+
+}  // namespace workload

@@ -1,0 +1,144 @@
+#include "workload/experiment/program_commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+constexpr std::string_view kAnyPort = "127.0.0.1:0";
+
+std::string plain_number(double number) {
+  char buffer[64];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr};
+}
+
+/// How a trace is replayed: recorded times, divided, or as fast as so many streams can.
+std::string replay_timing(const ExperimentOptions& options) {
+  if (options.load.rfind("best-effort=", 0) == 0 &&
+      std::find(options.given.begin(), options.given.end(), "load") != options.given.end()) {
+    return "asap";
+  }
+  const bool scaled =
+      std::find(options.given.begin(), options.given.end(), "time-scale") != options.given.end();
+  return scaled ? "scaled=" + plain_number(options.time_scale) : "recorded";
+}
+
+}  // namespace
+
+std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
+                                        const ExperimentOptions& options) {
+  return {cacheoff.string(), "origin",         "--listen",     std::string(kAnyPort),
+          "--workload",      options.workload, "--time-scale", plain_number(options.time_scale)};
+}
+
+std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
+                                       const std::string& cache_dir,
+                                       const std::string& access_log) {
+  return {proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
+          "--access-log", access_log, "--cache-dir",         cache_dir};
+}
+
+std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
+                                      const ExperimentOptions& options,
+                                      const ProgramAddresses& addresses, uint64_t seed,
+                                      const std::string& out) {
+  std::vector<std::string> command{cacheoff.string()};
+  const auto add = [&](const char* option, std::string value) {
+    command.emplace_back(option);
+    command.push_back(std::move(value));
+  };
+  if (options.trace.empty()) {
+    command.emplace_back("load");
+    add("--workload", options.workload);
+    add("--load", options.load);
+    add("--until", options.until.text);
+    add("--time-scale", plain_number(options.time_scale));
+  } else {
+    command.emplace_back("replay");
+    command.push_back(options.trace);
+    add("--timing", replay_timing(options));
+  }
+  add("--proxy", addresses.proxy->text());
+  add("--origin", addresses.origin->text());
+  add("--seed", std::to_string(seed));
+  add("--cache-size", std::to_string(options.cache_size_bytes));
+  add("--sample-interval", std::to_string(sample_interval(options).count()) + "ms");
+  add("--out", out);
+  return command;
+}
+
+std::chrono::milliseconds sample_interval(const ExperimentOptions& options) {
+  if (!options.trace.empty() || options.until.kind != Goal::Kind::kDuration) {
+    return std::chrono::seconds(1);
+  }
+  const auto hundredth = static_cast<int64_t>(options.until.value * 1000 / 100);
+  return std::chrono::milliseconds(std::max<int64_t>(hundredth, 100));
+}
+
+std::optional<storage::HostPort> address_behind(std::string_view line, std::string_view marker) {
+  const size_t at = line.find(marker);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = line.substr(at + marker.size());
+  return storage::parse_host_port(rest.substr(0, rest.find_first_of(", \r\n")));
+}
+
+std::string shell_line(const std::vector<std::string>& command) {
+  std::string line;
+  for (const auto& word : command) {
+    line += line.empty() ? "" : " ";
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
+    });
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+std::string last_words(const std::filesystem::path& log) {
+  constexpr std::streamoff kTailBytes = 4096;
+  std::ifstream in(log, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  const std::streamoff size = in.tellg();
+  in.seekg(std::max<std::streamoff>(0, size - kTailBytes));
+  std::string last;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last.empty() ? std::string() : ": " + last;
+}
+
+boost::json::array merge_warnings(const boost::json::object& record,
+                                  const std::vector<std::vector<std::string>>& lists) {
+  std::vector<std::string> merged;
+  const auto add = [&](const std::string& warning) {
+    const bool known = std::any_of(merged.begin(), merged.end(), [&](const std::string& other) {
+      return other.compare(0, warning.size(), warning) == 0;
+    });
+    if (!known) merged.push_back(warning);
+  };
+  const auto* own = find_json(record, "warnings");
+  if (own != nullptr && own->is_array()) {
+    for (const auto& warning : own->get_array()) {
+      if (warning.is_string()) add(std::string(warning.get_string()));
+    }
+  }
+  for (const auto& list : lists) {
+    for (const auto& warning : list) add(warning);
+  }
+  boost::json::array out;
+  for (const auto& warning : merged) out.emplace_back(warning);
+  return out;
+}
+
+}  // namespace workload

@@ -1,0 +1,97 @@
+#include "workload/experiment/run_watch.h"
+
+#include <utility>
+
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+/// Part of a whole; 0 of nothing.
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+/// A counter's growth; 0 where it was reset meanwhile.
+double growth(uint64_t before, uint64_t after) {
+  return after > before ? static_cast<double>(after - before) : 0;
+}
+
+uint64_t difference(uint64_t before, uint64_t after) {
+  return after > before ? after - before : 0;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(ChildProcess& proxy, ChildProcess& origin, std::optional<BlockDevice> device)
+    : proxy_(proxy), origin_(origin), device_(std::move(device)) {}
+
+MachineSnapshot RunWatch::look() {
+  MachineSnapshot now;
+  now.time = std::chrono::steady_clock::now();
+  now.cpu = read_cpu_times();
+  if (device_) now.disk = read_disk_counters(*device_);
+  now.proxy_io = read_process_io(proxy_.pid());
+  now.clock_offset_s = workload::clock_offset_s();
+  now.proxy_cpu_s = proxy_.cpu_s();
+  now.origin_cpu_s = origin_.cpu_s();
+  return now;
+}
+
+void RunWatch::begin() {
+  begin_ = look();
+}
+
+void RunWatch::sample() {
+  ++samples_;
+  if (read_process_state(proxy_.pid()) == 'D') ++blocked_samples_;
+}
+
+void RunWatch::end() {
+  end_ = look();
+  proxy_.sample_memory();
+  origin_.sample_memory();
+}
+
+double RunWatch::length_s() const {
+  return std::chrono::duration<double>(end_.time - begin_.time).count();
+}
+
+void RunWatch::observe(RunObservation& seen) const {
+  seen.proxy_cpu_share = share(proxy_cpu_s(), length_s());
+  seen.origin_cpu_share = share(origin_cpu_s(), length_s());
+  seen.proxy_blocked_share =
+      share(static_cast<double>(blocked_samples_), static_cast<double>(samples_));
+  if (begin_.disk && end_.disk) {
+    seen.disk_busy_share =
+        share(growth(begin_.disk->busy_ms, end_.disk->busy_ms), length_s() * 1000);
+  }
+  if (begin_.cpu && end_.cpu) {
+    const double total = growth(begin_.cpu->total, end_.cpu->total);
+    seen.machine_busy_share = 1 - share(growth(begin_.cpu->idle, end_.cpu->idle), total);
+    seen.steal_share = share(growth(begin_.cpu->steal, end_.cpu->steal), total);
+  }
+  seen.clock_step_s = end_.clock_offset_s - begin_.clock_offset_s;
+}
+
+boost::json::object RunWatch::disk() const {
+  boost::json::object out{{"reads", nullptr},        {"writes", nullptr},
+                          {"read_bytes", nullptr},   {"write_bytes", nullptr},
+                          {"busy_percent", nullptr}, {"counted_on", nullptr}};
+  if (begin_.disk && end_.disk) {
+    out["reads"] = difference(begin_.disk->reads, end_.disk->reads);
+    out["writes"] = difference(begin_.disk->writes, end_.disk->writes);
+    out["read_bytes"] = difference(begin_.disk->read_bytes, end_.disk->read_bytes);
+    out["write_bytes"] = difference(begin_.disk->write_bytes, end_.disk->write_bytes);
+    out["busy_percent"] = json_number(
+        100 * share(growth(begin_.disk->busy_ms, end_.disk->busy_ms), length_s() * 1000));
+    out["counted_on"] = "device " + device_->name;
+  } else if (begin_.proxy_io && end_.proxy_io) {
+    out["read_bytes"] = difference(begin_.proxy_io->read_bytes, end_.proxy_io->read_bytes);
+    out["write_bytes"] = difference(begin_.proxy_io->write_bytes, end_.proxy_io->write_bytes);
+    out["counted_on"] = "process";
+  }
+  return out;
+}
+
+}  // namespace workload

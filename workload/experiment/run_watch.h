@@ -1,0 +1,64 @@
+// What is noted while a run's load is on, and what it comes to.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "workload/experiment/child_process.h"
+#include "workload/experiment/machine_stats.h"
+#include "workload/experiment/verdict.h"
+
+namespace workload {
+
+/// Counters of machine, device and programs at one moment.
+struct MachineSnapshot {
+  std::chrono::steady_clock::time_point time;
+  std::optional<CpuTimes> cpu;
+  std::optional<DiskCounters> disk;
+  std::optional<ProcessIo> proxy_io;
+  double clock_offset_s = 0;
+  double proxy_cpu_s = 0;
+  double origin_cpu_s = 0;
+};
+
+/// Watches the proxy and the origin of a run from begin() to end(). One thread.
+class RunWatch {
+ public:
+  /// `device` carries the cache; nothing where no block device does.
+  RunWatch(ChildProcess& proxy, ChildProcess& origin, std::optional<BlockDevice> device);
+
+  void begin();
+  /// Looks at the proxy once; call it every kSamplePeriod between begin() and end().
+  void sample();
+  /// Must come before the programs are stopped.
+  void end();
+
+  /// How often to call sample().
+  static constexpr std::chrono::milliseconds kSamplePeriod{50};
+
+  /// Fills the shares of machine, proxy and origin in; the load generator's are the caller's.
+  void observe(RunObservation& seen) const;
+  /// The `disk` object of the run: operations and bytes, and where they were counted (`device` with
+  /// its name, or `process` for the proxy's own bytes). Unknown figures are null.
+  boost::json::object disk() const;
+  /// CPU seconds of the proxy and the origin between begin() and end().
+  double proxy_cpu_s() const { return end_.proxy_cpu_s - begin_.proxy_cpu_s; }
+  double origin_cpu_s() const { return end_.origin_cpu_s - begin_.origin_cpu_s; }
+  /// Seconds between begin() and end().
+  double length_s() const;
+
+ private:
+  MachineSnapshot look();
+
+  ChildProcess& proxy_;
+  ChildProcess& origin_;
+  std::optional<BlockDevice> device_;
+  MachineSnapshot begin_;
+  MachineSnapshot end_;
+  uint64_t samples_ = 0;
+  uint64_t blocked_samples_ = 0;
+};
+
+}  // namespace workload

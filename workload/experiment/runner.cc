@@ -1,0 +1,324 @@
+#include "workload/experiment/runner.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "storage/base/units.h"
+#include "workload/experiment/access_log_count.h"
+#include "workload/experiment/http_fetch.h"
+#include "workload/experiment/program_commands.h"
+#include "workload/experiment/run_watch.h"
+#include "workload/experiment/tmpfs_mount.h"
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto kReadyTimeMax = seconds(60);
+constexpr auto kStopTimeMax = seconds(60);
+constexpr auto kFetchTimeMax = seconds(10);
+/// A run with another goal than a duration may take as long as this.
+constexpr auto kRunTimeMax = std::chrono::hours(24);
+constexpr int kSamplesForMemory = 4;  ///< Memory is looked at every so many samples.
+
+/// Removes a folder with all that is in it when it goes.
+class FolderRemover {
+ public:
+  explicit FolderRemover(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  ~FolderRemover() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  FolderRemover(const FolderRemover&) = delete;
+  FolderRemover& operator=(const FolderRemover&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The run's programs and places. Members end in the reverse order: first the load, then the proxy
+/// and the origin, then the mount, and the cache's folder last.
+class Run {
+ public:
+  Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
+      StopSignals& stop)
+      : request_(request), options_(options), programs_(programs), stop_(stop) {}
+
+  Expected<boost::json::object> perform() {
+    if (auto done = make_places(); !done) return done.error();
+    if (auto done = start_servers(); !done) return done.error();
+    if (auto done = drive_load(); !done) return done.error();
+    stop_servers();
+    return make_record();
+  }
+
+ private:
+  Expected<void> make_places();
+  Expected<void> check_space() const;
+  Expected<void> start_servers();
+  Expected<storage::HostPort> start_server(std::optional<ChildProcess>& child,
+                                           const std::vector<std::string>& command,
+                                           const std::string& log_name);
+  Expected<void> drive_load();
+  Expected<void> wait_for_load();
+  void keep_pages();
+  void stop_servers();
+  Expected<boost::json::object> make_record();
+  RunObservation observe(boost::json::object& record) const;
+  void compare_hits(boost::json::object& record, RunObservation& seen) const;
+  Expected<void> note_command(const std::vector<std::string>& command) const;
+  std::string log_path(const std::string& name) const { return (request_.folder / name).string(); }
+
+  const RunRequest& request_;
+  const ExperimentOptions& options_;
+  const Programs& programs_;
+  StopSignals& stop_;
+  std::optional<FolderRemover> cache_folder_;
+  std::optional<TmpfsMount> tmpfs_;
+  std::filesystem::path cache_;
+  std::optional<ChildProcess> origin_;
+  std::optional<ChildProcess> proxy_;
+  std::optional<ChildProcess> load_;
+  ProgramAddresses addresses_;
+  std::optional<RunWatch> watch_;
+  ChildEnd load_end_;
+  ChildEnd proxy_end_;
+  ChildEnd origin_end_;
+  std::vector<std::string> warnings_;
+  std::string failure_;
+};
+
+Expected<void> Run::make_places() {
+  std::error_code failure;
+  std::filesystem::create_directories(request_.folder, failure);
+  if (failure) {
+    return run_problem("can't make '" + request_.folder.string() + "': " + failure.message());
+  }
+  if (!request_.cell.needs_path) return {};
+  cache_ = request_.scratch / (request_.cell.name + "-" + std::to_string(request_.round));
+  if (request_.cell.filesystem == "tmpfs") {
+    auto mounted = TmpfsMount::mount(cache_, request_.cell.mount_options);
+    if (!mounted) return mounted.error();
+    tmpfs_ = std::move(*mounted);
+    warnings_ = tmpfs_->differences();
+  } else {
+    if (!std::filesystem::create_directory(cache_, failure)) {
+      return run_problem("can't make '" + cache_.string() +
+                         "': " + (failure ? failure.message() : "it exists already"));
+    }
+    cache_folder_.emplace(cache_);
+  }
+  return check_space();
+}
+
+Expected<void> Run::check_space() const {
+  struct statvfs status {};
+  if (statvfs(cache_.c_str(), &status) != 0) return {};
+  const uint64_t free_bytes = uint64_t{status.f_bavail} * status.f_frsize;
+  if (free_bytes >= options_.cache_size_bytes) return {};
+  return run_problem("the cache does not fit: " + storage::format_size(free_bytes) + " free for " +
+                     storage::format_size(options_.cache_size_bytes));
+}
+
+Expected<void> Run::note_command(const std::vector<std::string>& command) const {
+  const auto file = request_.folder / "commands.sh";
+  std::string text = "#!/bin/sh\n# The commands of this run, in the order in which they began.\n";
+  if (const auto before = read_file(file, 1 << 20)) text = *before;
+  return write_file(file, text + shell_line(command) + "\n");
+}
+
+Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child,
+                                              const std::vector<std::string>& command,
+                                              const std::string& log_name) {
+  if (auto done = note_command(command); !done) return done.error();
+  auto started = ChildProcess::start({command, log_path(log_name), log_path(log_name)});
+  if (!started) return started.error();
+  child = std::move(*started);
+  auto line = child->wait_ready(": listening on ", kReadyTimeMax, &stop_);
+  if (!line) {
+    return run_problem(line.error().text + last_words(request_.folder / log_name));
+  }
+  if (const auto admin = address_behind(*line, "admin on ")) addresses_.admin = *admin;
+  const auto address = address_behind(*line, "listening on ");
+  if (!address) return run_problem(child->name() + " printed no address: '" + *line + "'");
+  return *address;
+}
+
+Expected<void> Run::start_servers() {
+  auto origin = start_server(origin_, origin_command(programs_.cacheoff, options_), "origin.log");
+  if (!origin) return origin.error();
+  addresses_.origin = *origin;
+  const std::string cache =
+      cache_dir_argument(request_.cell, cache_.string(), options_.cache_size_bytes);
+  auto proxy = start_server(proxy_, proxy_command(programs_.proxy, cache, log_path("access.log")),
+                            "proxy.log");
+  if (!proxy) return proxy.error();
+  addresses_.proxy = *proxy;
+  return {};
+}
+
+Expected<void> Run::drive_load() {
+  const auto command =
+      load_command(programs_.cacheoff, options_, addresses_,
+                   seed_of_round(options_.seed, request_.round), request_.folder.string());
+  if (auto done = note_command(command); !done) return done.error();
+  const std::optional<BlockDevice> device = cache_.empty() ? std::nullopt : block_device_of(cache_);
+  watch_.emplace(*proxy_, *origin_, device);
+  watch_->begin();
+  auto started = ChildProcess::start({command, log_path("load.log"), log_path("load.log")});
+  if (!started) return started.error();
+  load_ = std::move(*started);
+  return wait_for_load();
+}
+
+Expected<void> Run::wait_for_load() {
+  const bool timed = options_.trace.empty() && options_.until.kind == Goal::Kind::kDuration;
+  const auto deadline = std::chrono::steady_clock::now() +
+                        (timed ? seconds(static_cast<int64_t>(options_.until.value * 2) + 120)
+                               : std::chrono::duration_cast<seconds>(kRunTimeMax));
+  for (int turn = 0;; ++turn) {
+    const auto event =
+        ChildWaiter::wait({&*load_, &*proxy_, &*origin_}, &stop_, RunWatch::kSamplePeriod);
+    if (event == ChildWaiter::Event::kStopRequested) return run_problem("stopped by a signal");
+    for (auto* server : {&*proxy_, &*origin_}) {
+      if (const auto end = server->poll_end()) {
+        return run_problem(
+            server->name() + " " + end->text() + " in mid-run" +
+            last_words(request_.folder / (server == &*proxy_ ? "proxy.log" : "origin.log")));
+      }
+    }
+    if (const auto end = load_->poll_end()) {
+      load_end_ = *end;
+      watch_->end();
+      return {};
+    }
+    watch_->sample();
+    if (turn % kSamplesForMemory == 0) load_->sample_memory();
+    if (std::chrono::steady_clock::now() > deadline) {
+      return run_problem("the load did not end in time and was stopped");
+    }
+  }
+}
+
+void Run::keep_pages() {
+  const auto keep = [&](const std::optional<storage::HostPort>& server, const std::string& path,
+                        const std::string& name) {
+    if (!server) return;
+    const auto page = fetch_page(*server, path, kFetchTimeMax);
+    const auto kept = page ? write_file(request_.folder / name, *page) : page.error();
+    if (!kept) warnings_.push_back(kept.error().text);
+  };
+  keep(addresses_.admin, "/metrics", "metrics.txt");
+  keep(addresses_.admin, "/status", "status.json");
+  keep(addresses_.origin, "/cacheoff/status", "origin_status.json");
+}
+
+void Run::stop_servers() {
+  keep_pages();
+  proxy_end_ = proxy_->stop(kStopTimeMax);
+  origin_end_ = origin_->stop(kStopTimeMax);
+  const auto check = [&](const char* name, const ChildEnd& end) {
+    if (end.killed) {
+      failure_ = std::string(name) + " did not end when asked and was killed";
+    } else if (end.exit_status != 0) {
+      failure_ = std::string(name) + " " + end.text() + " when asked to end";
+    }
+  };
+  check("cacheoff origin", origin_end_);
+  check("cacheoff-proxy", proxy_end_);
+}
+
+void Run::compare_hits(boost::json::object& record, RunObservation& seen) const {
+  const auto counts = count_access_log(request_.folder / "access.log");
+  if (!counts) return;
+  record["access_log"] = {{"lines", counts->lines},
+                          {"requests", counts->requests},
+                          {"hits", counts->hits},
+                          {"aborted", counts->aborted},
+                          {"unreadable", counts->unreadable}};
+  // Requests that failed or were cut off at the end may be in one account and not in the other.
+  const uint64_t doubtful = seen.errors + count_at(record, "unfinished") + counts->aborted;
+  const uint64_t sent = count_at(record, "requests");
+  const uint64_t logged = counts->requests + counts->aborted;
+  const auto* hits = record.if_contains("hits");
+  if (hits == nullptr || logged + doubtful < sent || sent + doubtful < logged) return;
+  const uint64_t robot_hits = count_at(record, "hits");
+  const uint64_t apart =
+      robot_hits > counts->hits ? robot_hits - counts->hits : counts->hits - robot_hits;
+  seen.robot_hits = robot_hits;
+  seen.proxy_hits = apart <= doubtful ? robot_hits : counts->hits;
+}
+
+RunObservation Run::observe(boost::json::object& record) const {
+  RunObservation seen;
+  watch_->observe(seen);
+  const auto generator = number_at(record, "generator.cpu_percent");
+  const double length_s = std::max(watch_->length_s(), 1e-3);
+  seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
+  seen.requests = count_at(record, "requests");
+  seen.errors = sum_at(record, "errors");
+  seen.wrong_bodies = count_at(record, "wrong_bodies");
+  if (const auto* steady = record.if_contains("steady"); steady && steady->is_bool()) {
+    seen.steady = steady->get_bool();
+  }
+  compare_hits(record, seen);
+  return seen;
+}
+
+Expected<boost::json::object> Run::make_record() {
+  auto read = read_json_object(request_.folder / "run.json");
+  if (!read) {
+    const std::string why =
+        load_end_.exit_status == 0 ? read.error().text : "cacheoff load " + load_end_.text();
+    return run_problem(why + last_words(request_.folder / "load.log"));
+  }
+  boost::json::object record = std::move(*read);
+  const RunObservation seen = observe(record);
+  const RunVerdict verdict = judge_run(seen);
+  if (seen.wrong_bodies > 0) {
+    failure_ = "responses with wrong bytes";
+  } else if (failure_.empty() && load_end_.exit_status != 0) {
+    failure_ = "cacheoff load " + load_end_.text() + last_words(request_.folder / "load.log");
+  }
+  record["run"] = request_.round;
+  record["seed"] = seed_of_round(options_.seed, request_.round);
+  record["cpu_s"] = {{"proxy", watch_->proxy_cpu_s()},
+                     {"load", load_end_.use.cpu_s},
+                     {"origin", watch_->origin_cpu_s()},
+                     {"helper", 0.0}};
+  record["peak_rss_bytes"] = {{"proxy", proxy_end_.use.peak_rss_bytes},
+                              {"load", load_end_.use.peak_rss_bytes},
+                              {"origin", origin_end_.use.peak_rss_bytes},
+                              {"helper", 0}};
+  record["disk"] = watch_->disk();
+  record["steal_percent"] =
+      json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
+  record["machine_busy_percent"] = json_number(
+      seen.machine_busy_share ? std::optional(*seen.machine_busy_share * 100) : std::nullopt);
+  record["proxy_blocked_percent"] = seen.proxy_blocked_share * 100;
+  record["limited_by"] = verdict.limited_by;
+  if (tmpfs_) record["mount_options_in_force"] = tmpfs_->options_in_force();
+  record["warnings"] = merge_warnings(record, {warnings_, verdict.warnings});
+  record["valid"] = verdict.warnings.empty() && failure_.empty();
+  record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
+  if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {
+    return done.error();
+  }
+  return record;
+}
+
+}  // namespace
+
+Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,
+                                       const Programs& programs, StopSignals& stop) {
+  Run run(request, options, programs, stop);
+  return run.perform();
+}
+
+}  // namespace workload

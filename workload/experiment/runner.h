@@ -1,0 +1,41 @@
+// One run of one cell: three programs started, measured and stopped, and what they left behind.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <filesystem>
+#include <string>
+
+#include "workload/experiment/child_process.h"
+#include "workload/experiment/expected.h"
+#include "workload/experiment/options.h"
+#include "workload/experiment/plan.h"
+
+namespace workload {
+
+/// Paths of the programs that a run starts.
+struct Programs {
+  std::filesystem::path cacheoff;
+  std::filesystem::path proxy;
+};
+
+/// Everything about a run but the cell.
+struct RunRequest {
+  CellPlan cell;
+  unsigned round = 1;
+  std::filesystem::path folder;   ///< Of this run's files; made, and must be new.
+  std::filesystem::path scratch;  ///< The cache lives in a new folder below; removed at the end.
+};
+
+/// Runs the cell once. The run's record (docs/results.md says its keys) is returned and was written
+/// to `folder`/result.json as the last of its files: where that is, the run was finished. A Problem
+/// where the run gave no result, or where `stop` received a signal. Whatever happens, the programs
+/// are gone afterwards, a tmpfs is unmounted and the cache is removed.
+///
+/// Blocks the calling thread for the length of the run.
+Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,
+                                       const Programs& programs, StopSignals& stop);
+
+/// Name of the file that marks a finished run.
+inline constexpr const char* kRunRecordFile = "result.json";
+
+}  // namespace workload

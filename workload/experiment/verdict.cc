@@ -1,0 +1,62 @@
+#include "workload/experiment/verdict.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace workload {
+namespace {
+
+std::string decimal(double number, int digits) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, number);
+  return buffer;
+}
+
+std::string_view find_limit(const RunObservation& seen) {
+  if (seen.load_cpu_share >= kSaturatedShare) return kLimitedByLoad;
+  const double loop_share = seen.proxy_cpu_share + seen.proxy_blocked_share;
+  if (loop_share >= kSaturatedShare) {
+    return seen.proxy_blocked_share > seen.proxy_cpu_share ? kLimitedByDisk : kLimitedByProxy;
+  }
+  if (seen.disk_busy_share.value_or(0) >= kSaturatedShare) return kLimitedByDisk;
+  if (seen.origin_cpu_share >= kSaturatedShare) return kLimitedByOrigin;
+  if (seen.machine_busy_share.value_or(0) >= 0.95) return kLimitedByMachine;
+  return kLimitedByOffer;
+}
+
+}  // namespace
+
+RunVerdict judge_run(const RunObservation& seen) {
+  RunVerdict verdict;
+  verdict.limited_by = find_limit(seen);
+  const auto warn = [&](std::string text) { verdict.warnings.push_back(std::move(text)); };
+  if (seen.requests == 0) warn("no request was completed");
+  if (seen.wrong_bodies > 0) {
+    warn(std::to_string(seen.wrong_bodies) + " responses had wrong bytes");
+  }
+  if (verdict.limited_by == kLimitedByLoad) {
+    warn("the load generator was the limit (" + decimal(seen.load_cpu_share * 100, 0) +
+         " % of a CPU): the throughput is a lower bound");
+  }
+  if (verdict.limited_by == kLimitedByMachine) {
+    warn("all CPUs of the machine were busy: proxy, origin and load generator hold each other up");
+  }
+  if (static_cast<double>(seen.errors) > kErrorShareMax * static_cast<double>(seen.requests)) {
+    warn(std::to_string(seen.errors) + " of " + std::to_string(seen.requests) +
+         " requests failed (more than 0.1 %)");
+  }
+  if (seen.steady == false) warn("throughput was not steady");
+  if (seen.steal_share.value_or(0) > kStealShareMax) {
+    warn("the hypervisor took " + decimal(*seen.steal_share * 100, 1) + " % of the CPU time");
+  }
+  if (std::fabs(seen.clock_step_s) > kClockStepMax) {
+    warn("the wall clock was set by " + decimal(seen.clock_step_s, 3) + " s during the run");
+  }
+  if (seen.robot_hits && seen.proxy_hits && *seen.robot_hits != *seen.proxy_hits) {
+    warn("the robots saw " + std::to_string(*seen.robot_hits) +
+         " hits, the proxy's access log has " + std::to_string(*seen.proxy_hits));
+  }
+  return verdict;
+}
+
+}  // namespace workload

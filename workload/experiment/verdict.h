@@ -1,0 +1,59 @@
+// What limited a run, and whether its figures may be believed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace workload {
+
+/// Values of `limited_by`.
+inline constexpr std::string_view kLimitedByLoad = "load_generator_cpu";
+inline constexpr std::string_view kLimitedByProxy = "proxy_cpu";
+inline constexpr std::string_view kLimitedByDisk = "disk";
+inline constexpr std::string_view kLimitedByOrigin = "origin_cpu";
+inline constexpr std::string_view kLimitedByMachine = "machine_cpu";
+inline constexpr std::string_view kLimitedByOffer = "offered_load";
+
+/// What was seen during one run. Shares are 0 to 1.
+struct RunObservation {
+  double load_cpu_share = 0;    ///< CPU time over wall time; 1 is one CPU, kept busy throughout.
+  double proxy_cpu_share = 0;   ///< Likewise.
+  double origin_cpu_share = 0;  ///< Likewise.
+  /// Share of samples in which the proxy's event loop waited for a device.
+  double proxy_blocked_share = 0;
+  std::optional<double> disk_busy_share;     ///< Of the device under the cache.
+  std::optional<double> machine_busy_share;  ///< Of all CPUs of the machine.
+  std::optional<double> steal_share;         ///< CPU time that the hypervisor gave to others.
+  double clock_step_s = 0;                   ///< How far the wall clock was set, either way.
+  uint64_t requests = 0;
+  uint64_t errors = 0;
+  uint64_t wrong_bodies = 0;
+  std::optional<bool> steady;
+  /// Hits of the robots and of the proxy's access log; nothing where they can't be compared.
+  std::optional<uint64_t> robot_hits;
+  std::optional<uint64_t> proxy_hits;
+};
+
+/// The judgement.
+struct RunVerdict {
+  std::string limited_by;
+  std::vector<std::string> warnings;  ///< Each says why the figures are not valid, in one line.
+};
+
+/// A share of one CPU from which a program that runs on one thread counts as saturated.
+inline constexpr double kSaturatedShare = 0.9;
+/// Share of requests that may fail in a valid run.
+inline constexpr double kErrorShareMax = 0.001;
+/// Share of CPU time that may be stolen in a valid run.
+inline constexpr double kStealShareMax = 0.01;
+/// How far the wall clock may move in a valid run, in seconds.
+inline constexpr double kClockStepMax = 0.1;
+
+/// Names the limit (the generator before all else, since it makes the figure a lower bound) and
+/// lists what makes the run invalid; no warning means valid.
+RunVerdict judge_run(const RunObservation& seen);
+
+}  // namespace workload

@@ -1,0 +1,39 @@
+// The figures: gnuplot scripts and their data, and the pictures where gnuplot is installed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "workload/experiment/expected.h"
+#include "workload/report/results.h"
+#include "workload/report/summary.h"
+
+namespace workload {
+
+/// A figure by the name of its files in `figures/`.
+struct Figure {
+  std::string name;  ///< `throughput_trace`: .gp, .svg and .png, and .csv for its data.
+  std::string title;
+  std::string script;  ///< Content of the .gp; run it inside `figures/`.
+  std::string data;    ///< Content of the .csv; empty where the script reads the cells' own files.
+};
+
+/// All figures of an experiment: throughput over time with one line a cell, the percentiles of the
+/// response time, and throughput as bars with its interval. Cells without a result are left out;
+/// without any result there is no figure.
+std::vector<Figure> make_figures(const std::filesystem::path& folder, const Results& results,
+                                 const std::vector<SummaryRow>& rows);
+
+/// Writes scripts and data to FOLDER/figures and draws them. Says whether pictures were drawn:
+/// false where there is no gnuplot. A Problem where a file can't be written or gnuplot fails.
+Expected<bool> draw_figures(const std::filesystem::path& folder,
+                            const std::vector<Figure>& figures);
+
+/// `gnuplot 5.4 patchlevel 4`, or nothing where it is not installed.
+std::string gnuplot_version();
+
+/// A string as gnuplot reads it back, in single quotes.
+std::string gnuplot_quoted(const std::string& text);
+
+}  // namespace workload

@@ -1,0 +1,310 @@
+#include "workload/report/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "workload/report/json_text.h"
+
+namespace workload {
+namespace {
+
+constexpr double kSignificance = 0.05;
+
+constexpr std::array<std::string_view, 10> kTextColumns{
+    "scheme",    "filesystem",        "mount_options", "throughput",   "response_time",
+    "hit_ratio", "offered_hit_ratio", "errors",        "wrong_bodies", "limited_by"};
+constexpr std::array<std::string_view, 10> kTextUnits{"", "", "", "responses/s", "ms", "%", "%",
+                                                      "", "", ""};
+
+std::string most_frequent_limit(const CellResult& cell) {
+  std::map<std::string, size_t> counts;
+  for (const auto& run : cell.runs) ++counts[text_at(run, "limited_by")];
+  const auto most = std::max_element(
+      counts.begin(), counts.end(),
+      [](const auto& left, const auto& right) { return left.second < right.second; });
+  return most == counts.end() ? std::string() : most->first;
+}
+
+/// Each line once, with the number of runs it came from where that was more than one.
+std::vector<std::string> count_notes(const std::vector<std::string>& lines) {
+  std::vector<std::pair<std::string, size_t>> counted;
+  for (const auto& line : lines) {
+    const auto known = std::find_if(counted.begin(), counted.end(),
+                                    [&](const auto& entry) { return entry.first == line; });
+    if (known == counted.end()) {
+      counted.emplace_back(line, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [line, count] : counted) {
+    notes.push_back(count == 1 ? line : line + " (" + std::to_string(count) + " runs)");
+  }
+  return notes;
+}
+
+std::vector<std::string> cell_notes(const CellResult& cell) {
+  std::vector<std::string> lines;
+  for (const auto& run : cell.runs) {
+    const std::string prefix = "run " + std::to_string(count_at(run, "run")) + ": ";
+    if (const std::string failure = text_at(run, "failure"); !failure.empty()) {
+      lines.push_back(prefix + "not counted: " + failure);
+    }
+    const auto* warnings = find_json(run, "warnings");
+    if (warnings == nullptr || !warnings->is_array()) continue;
+    for (const auto& warning : warnings->get_array()) {
+      if (warning.is_string()) lines.emplace_back(warning.get_string());
+    }
+  }
+  for (const auto& run : cell.failed_runs) {
+    lines.push_back("run " + std::to_string(run.run) + " failed: " + run.reason);
+  }
+  return count_notes(lines);
+}
+
+bool is_valid(const CellResult& cell, size_t runs) {
+  return runs > 0 && cell.failed_runs.empty() &&
+         std::all_of(cell.runs.begin(), cell.runs.end(), [](const auto& run) {
+           const auto* valid = find_json(run, "valid");
+           return valid != nullptr && valid->is_bool() && valid->get_bool();
+         });
+}
+
+SummaryRow make_row(const CellResult& cell) {
+  SummaryRow row;
+  row.name = cell.name;
+  row.scheme = cell.scheme;
+  row.filesystem = cell.filesystem;
+  row.mount_options = cell.mount_options;
+  row.throughput_rps = cell_estimate(cell, "throughput_rps");
+  row.response_time_ms = cell_estimate(cell, "response_time_ms.mean");
+  row.hit_ratio_percent = cell_estimate(cell, "hit_ratio_percent");
+  row.byte_hit_ratio_percent = cell_estimate(cell, "byte_hit_ratio_percent");
+  row.offered_hit_ratio_percent = median_of(run_values(cell, "offered_hit_ratio_percent"));
+  for (const auto& run : cell.runs) {
+    row.errors += sum_at(run, "errors");
+    row.wrong_bodies += count_at(run, "wrong_bodies");
+  }
+  row.limited_by = most_frequent_limit(cell);
+  row.runs = row.throughput_rps.n;
+  row.valid = is_valid(cell, row.runs);
+  row.notes = cell_notes(cell);
+  return row;
+}
+
+/// Compares each row with the one above it.
+void tell_apart(std::vector<SummaryRow>& rows, const std::vector<std::vector<double>>& runs) {
+  std::vector<size_t> compared;
+  std::vector<double> p_values;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const auto p = mann_whitney_p(runs[i - 1], runs[i]);
+    if (!p) continue;
+    compared.push_back(i);
+    p_values.push_back(*p);
+  }
+  if (compared.empty()) return;
+  const auto adjusted = holm_adjust(p_values);
+  const size_t runs_needed = runs_for_significance_min(compared.size(), kSignificance);
+  for (size_t k = 0; k < compared.size(); ++k) {
+    const size_t i = compared[k];
+    if (adjusted[k] < kSignificance) {
+      rows[i].distinction = Distinction::kDifferent;
+    } else {
+      const bool too_few = std::min(runs[i - 1].size(), runs[i].size()) < runs_needed;
+      rows[i].distinction = too_few ? Distinction::kTooFew : Distinction::kSame;
+    }
+  }
+}
+
+/// Without control characters, which a file of unknown origin could send to a terminal.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }, '?');
+  return text;
+}
+
+std::string mark_of(const SummaryRow& row) {
+  std::string mark;
+  if (!row.valid) mark += '!';
+  if (row.distinction == Distinction::kSame) mark += '=';
+  if (row.distinction == Distinction::kTooFew) mark += '?';
+  return mark;
+}
+
+std::string text_or_dash(const std::string& text) {
+  return text.empty() ? "-" : one_line(text);
+}
+
+std::vector<std::string> text_fields(const SummaryRow& row) {
+  const bool empty = row.runs == 0;
+  return {one_line(row.scheme),
+          text_or_dash(row.filesystem),
+          text_or_dash(row.mount_options),
+          estimate_text(row.throughput_rps),
+          estimate_text(row.response_time_ms),
+          estimate_text(row.hit_ratio_percent),
+          figure_text(row.offered_hit_ratio_percent),
+          empty && row.errors == 0 ? "-" : std::to_string(row.errors),
+          empty && row.wrong_bodies == 0 ? "-" : std::to_string(row.wrong_bodies),
+          text_or_dash(row.limited_by),
+          mark_of(row)};
+}
+
+bool is_number_column(size_t column) {
+  return column >= 3 && column <= 8;
+}
+
+/// Columns padded to their widest field, numbers to the right.
+std::string layout(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<size_t> widths;
+  for (const auto& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text;
+    for (size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - line[i].size(), ' ');
+      text += i == 0 ? "" : "  ";
+      text += is_number_column(i) ? padding + line[i] : line[i] + padding;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + '\n';
+  }
+  return out;
+}
+
+std::string explain_marks(const std::vector<SummaryRow>& rows) {
+  const auto any = [&](auto matches) { return std::any_of(rows.begin(), rows.end(), matches); };
+  std::string out;
+  if (any([](const SummaryRow& row) { return !row.valid; })) {
+    out += "! not valid as it stands: see the notes\n";
+  }
+  if (any([](const SummaryRow& row) { return row.distinction == Distinction::kSame; })) {
+    out +=
+        "= the runs do not tell this throughput from the one above (Mann-Whitney with Holm's "
+        "correction, 5 %)\n";
+  }
+  if (any([](const SummaryRow& row) { return row.distinction == Distinction::kTooFew; })) {
+    size_t comparisons = 0;
+    for (const auto& row : rows) comparisons += row.distinction != Distinction::kFirst;
+    out += "? too few runs to tell this throughput from the one above at 5 %: it takes " +
+           std::to_string(runs_for_significance_min(comparisons, kSignificance)) +
+           " runs of each cell\n";
+  }
+  return out;
+}
+
+std::string numbers(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.6g", *value);
+  return buffer;
+}
+
+}  // namespace
+
+std::vector<SummaryRow> summarise(const Results& results) {
+  std::vector<std::pair<SummaryRow, std::vector<double>>> cells;
+  for (const auto& cell : results.cells) {
+    cells.emplace_back(make_row(cell), run_values(cell, "throughput_rps"));
+  }
+  std::stable_sort(cells.begin(), cells.end(), [](const auto& left, const auto& right) {
+    return left.first.throughput_rps.median.value_or(-1) >
+           right.first.throughput_rps.median.value_or(-1);
+  });
+  std::vector<SummaryRow> rows;
+  std::vector<std::vector<double>> runs;
+  for (auto& [row, values] : cells) {
+    rows.push_back(std::move(row));
+    runs.push_back(std::move(values));
+  }
+  tell_apart(rows, runs);
+  return rows;
+}
+
+std::string figure_text(const std::optional<double>& figure) {
+  if (!figure || !std::isfinite(*figure)) return "-";
+  const double size = std::fabs(*figure);
+  const int digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+  char buffer[512];
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, *figure);
+  return buffer;
+}
+
+std::string estimate_text(const Estimate& estimate) {
+  std::string text = figure_text(estimate.median);
+  if (estimate.low && estimate.high) {
+    text += " (" + figure_text(estimate.low) + "-" + figure_text(estimate.high) + ")";
+  }
+  return text;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+size_t runs_missing(const std::vector<SummaryRow>& rows) {
+  size_t missing = 0;
+  for (const auto& row : rows) missing = std::max(missing, row.throughput_rps.runs_missing);
+  return missing;
+}
+
+std::string summary_csv(const std::vector<SummaryRow>& rows) {
+  std::string out =
+      "scheme,filesystem,mount_options,throughput,response_time,hit_ratio,throughput_low,"
+      "throughput_high,response_time_low,response_time_high,hit_ratio_low,hit_ratio_high,"
+      "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name\n";
+  for (const auto& row : rows) {
+    out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
+           csv_field(row.mount_options);
+    for (const auto& figure :
+         {row.throughput_rps.median, row.response_time_ms.median, row.hit_ratio_percent.median,
+          row.throughput_rps.low, row.throughput_rps.high, row.response_time_ms.low,
+          row.response_time_ms.high, row.hit_ratio_percent.low, row.hit_ratio_percent.high,
+          row.byte_hit_ratio_percent.median, row.offered_hit_ratio_percent}) {
+      out += ',' + numbers(figure);
+    }
+    out += ',' + std::to_string(row.errors) + ',' + std::to_string(row.wrong_bodies) + ',' +
+           csv_field(row.limited_by) + ',' + std::to_string(row.runs) + ',' +
+           (row.valid ? "true" : "false") + ',' + csv_field(row.name) + '\n';
+  }
+  return out;
+}
+
+std::string summary_text(const Results& results, const std::vector<SummaryRow>& rows) {
+  std::vector<std::vector<std::string>> lines;
+  lines.emplace_back(kTextColumns.begin(), kTextColumns.end());
+  lines.emplace_back(kTextUnits.begin(), kTextUnits.end());
+  for (const auto& row : rows) lines.push_back(text_fields(row));
+  std::string out = layout(lines) + '\n';
+  size_t runs_max = 0;
+  for (const auto& row : rows) runs_max = std::max(runs_max, row.runs);
+  out += "medians over up to " + std::to_string(runs_max) + " runs of each cell";
+  if (const size_t missing = runs_missing(rows); missing > 0) {
+    out += "; no 95 % intervals: " + std::to_string(missing) +
+           " more runs of each cell are needed (--repeat " + std::to_string(kRunsForIntervalMin) +
+           ")\n";
+  } else {
+    out += ", with 95 % bootstrap intervals in parentheses\n";
+  }
+  out += explain_marks(rows);
+  for (const auto& row : rows) {
+    for (const auto& note : row.notes) out += "note: " + row.name + ": " + one_line(note) + '\n';
+  }
+  for (const auto& cell : results.skipped) {
+    out += "skipped: " + one_line(cell.name) + ": " + one_line(cell.reason) + '\n';
+  }
+  for (const auto& warning : results.warnings) out += "warning: " + one_line(warning) + '\n';
+  return out;
+}
+
+}  // namespace workload

@@ -1,0 +1,67 @@
+// One row a cell: the table that an experiment ends in, as text and as CSV.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workload/measure/statistics.h"
+#include "workload/report/results.h"
+
+namespace workload {
+
+/// How a row stands to the one above it.
+enum class Distinction {
+  kFirst,      ///< There is none above it, or one of both has no result.
+  kDifferent,  ///< Its throughput is another one, at 5 % for the whole table.
+  kSame,       ///< The runs do not tell the two apart.
+  kTooFew,     ///< So few runs never could.
+};
+
+/// A cell's row. Figures are over its runs that count; sums are over all of its runs.
+struct SummaryRow {
+  std::string name;
+  std::string scheme;
+  std::string filesystem;
+  std::string mount_options;
+  Estimate throughput_rps;
+  Estimate response_time_ms;  ///< Of the runs' means.
+  Estimate hit_ratio_percent;
+  Estimate byte_hit_ratio_percent;
+  std::optional<double> offered_hit_ratio_percent;  ///< Median over runs.
+  uint64_t errors = 0;
+  uint64_t wrong_bodies = 0;
+  std::string limited_by;  ///< Of most runs; empty without a run.
+  size_t runs = 0;         ///< Runs that count.
+  bool valid = false;      ///< At least one run counts, and none carries a warning.
+  Distinction distinction = Distinction::kFirst;
+  std::vector<std::string> notes;  ///< Warnings and failures, each once, with their number.
+};
+
+/// The rows, highest throughput first; cells without a result come last. Neighbours are compared
+/// by a Mann-Whitney test with Holm's correction over the table.
+std::vector<SummaryRow> summarise(const Results& results);
+
+/// summary.csv: the six columns of the contract and then more; missing figures are empty.
+/// Throughput is in responses a second, response times in ms, ratios in percent.
+std::string summary_csv(const std::vector<SummaryRow>& rows);
+
+/// summary.txt: the table, what its marks mean, how many runs are missing for intervals, what was
+/// skipped, and the warnings.
+std::string summary_text(const Results& results, const std::vector<SummaryRow>& rows);
+
+/// A figure to four significant digits, never in powers of ten: `1234`, `12.34`, `0.123`; `-` for
+/// nothing.
+std::string figure_text(const std::optional<double>& figure);
+
+/// A median with its interval where there is one: `1234 (1200-1290)`.
+std::string estimate_text(const Estimate& estimate);
+
+/// A field of a CSV file (RFC 4180), quoted where it must be.
+std::string csv_field(const std::string& text);
+
+/// How many more runs a cell needs before intervals are given; 0 where all have them.
+size_t runs_missing(const std::vector<SummaryRow>& rows);
+
+}  // namespace workload
