@@ -98,8 +98,7 @@ bool Process::pump(std::chrono::milliseconds wait) {
   return !ended_;
 }
 
-std::string Process::wait_for_line(const std::string& marker,
-                                   std::chrono::milliseconds wait_max) {
+std::string Process::wait_for_line(const std::string& marker, std::chrono::milliseconds wait_max) {
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
   while (true) {
     const bool alive = pump(std::chrono::milliseconds(20));
