@@ -99,7 +99,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     }
     put_big_endian(out, group, 3);
   }
-  out.resize(out.size() - padding);
+  for (; padding > 0; --padding) out.pop_back();
   return out;
 }
 

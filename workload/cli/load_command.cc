@@ -1,0 +1,284 @@
+// `cacheoff load`: the robots alone, against any proxy.
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/program_options.hpp>
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <sstream>
+
+#include "storage/base/random.h"
+#include "storage/base/units.h"
+#include "workload/cli/command.h"
+#include "workload/client/generator_limits.h"
+#include "workload/client/load_run.h"
+#include "workload/model/workload_file.h"
+
+namespace workload {
+namespace {
+namespace options_library = boost::program_options;
+
+std::atomic<bool> interrupted{false};
+
+void interrupt(int) {
+  interrupted = true;
+}
+
+/// The command line is wrong; `what()` is the line that says so.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The command line as text; every field is checked later.
+struct Arguments {
+  std::string proxy, proxy_kind, origin, workload, load, until, warm_up, cache_size,
+      sample_interval, timeout, verify, out, request_log;
+  uint64_t seed = 1;
+  double time_scale = 1;
+  int threads = 1;
+  unsigned source_addresses = 1;
+  bool keep_going = false;
+};
+
+options_library::options_description describe(Arguments& arguments) {
+  using options_library::value;
+  options_library::options_description description("options");
+  auto add = description.add_options();
+  add("help,h", "this text");
+  add("proxy", value(&arguments.proxy), "ADDR of the proxy; without it straight to the origin");
+  add("proxy-kind", value(&arguments.proxy_kind)->default_value("forward"),
+      "forward (absolute-form requests) or reverse");
+  add("origin", value(&arguments.origin), "ADDR of the origin, as the proxy reaches it (required)");
+  add("workload", value(&arguments.workload)->default_value("simple"),
+      "polymix4, simple, or a workload file");
+  add("load", value(&arguments.load)->default_value("best-effort=8"),
+      "best-effort=N: N robots without pause; robots=N: with the workload's pauses");
+  add("until", value(&arguments.until)->default_value("duration=10s"),
+      "duration=10s, requests=N, or fill=2.0 (cache sizes of fill traffic)");
+  add("warm-up", value(&arguments.warm_up), "a goal as for --until; its part is not measured");
+  add("seed", value(&arguments.seed)->default_value(1), "of objects and of the order of requests");
+  add("time-scale", value(&arguments.time_scale)->default_value(1), "divides the robots' pauses");
+  add("threads", value(&arguments.threads)->default_value(1), "of the generator, 1 to 64");
+  add("cache-size", value(&arguments.cache_size), "SIZE of the cache, for fill ratios");
+  add("sample-interval", value(&arguments.sample_interval)->default_value("1s"),
+      "length of a row of trace.csv");
+  add("timeout", value(&arguments.timeout)->default_value("60s"), "of one transaction");
+  add("verify", value(&arguments.verify)->default_value("bytes"),
+      "bytes: compare every byte; length: only count them");
+  add("source-addresses", value(&arguments.source_addresses)->default_value(1),
+      "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback");
+  add("keep-going", options_library::bool_switch(&arguments.keep_going),
+      "go on after a wrong body");
+  add("out", value(&arguments.out), "DIR for run.json, trace.csv and latency.hlog");
+  add("request-log", value(&arguments.request_log), "FILE for one line a transaction");
+  return description;
+}
+
+void print_help(const options_library::options_description& description) {
+  std::cout
+      << "usage: cacheoff load --origin ADDR [--proxy ADDR] [options]\n\n"
+         "Drives a proxy as browsers would, checks every byte that comes back, and reports\n"
+         "throughput, response times and hit ratios.\n\n"
+      << description
+      << "\nexit status: 0 when every response was right, 1 when one was not, 2 for a wrong "
+         "command line\n"
+         "example: cacheoff origin --listen 127.0.0.1:8080 &\n"
+         "         cacheoff load --proxy 127.0.0.1:3128 --origin 127.0.0.1:8080 \\\n"
+         "           --workload polymix4 --load robots=100 --until duration=60s --out first\n";
+}
+
+std::chrono::nanoseconds duration_option(const char* name, const std::string& text) {
+  const auto duration = storage::parse_duration(text);
+  if (duration && duration->count() > 0) return *duration;
+  throw UsageError(std::string(name) + ": '" + text + "' is no duration; right would be 1s");
+}
+
+boost::asio::ip::tcp::endpoint resolve(const char* name, const std::string& text) {
+  const auto address = storage::parse_host_port(text);
+  if (!address || address->port == 0) {
+    throw UsageError(std::string(name) + ": '" + text +
+                     "' is no address; right would be 127.0.0.1:3128");
+  }
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::resolver resolver(io);
+  boost::system::error_code error;
+  const auto found = resolver.resolve(address->host, std::to_string(address->port), error);
+  if (error || found.empty()) {
+    throw UsageError(std::string(name) + ": '" + address->host +
+                     "' has no address: " + error.message());
+  }
+  return found.begin()->endpoint();
+}
+
+void set_peer(LoadOptions& options, const Arguments& arguments) {
+  if (arguments.origin.empty())
+    throw UsageError("--origin is missing, e.g. --origin 127.0.0.1:8080");
+  const auto origin = resolve("--origin", arguments.origin);
+  options.target.authority = arguments.origin;
+  if (arguments.proxy_kind != "forward" && arguments.proxy_kind != "reverse") {
+    throw UsageError("--proxy-kind: '" + arguments.proxy_kind + "' is neither forward nor reverse");
+  }
+  options.peer = arguments.proxy.empty() ? origin : resolve("--proxy", arguments.proxy);
+  options.target.absolute_form = !arguments.proxy.empty() && arguments.proxy_kind == "forward";
+  if (arguments.source_addresses < 1 || arguments.source_addresses > 250) {
+    throw UsageError("--source-addresses: 1 to 250");
+  }
+  if (arguments.source_addresses == 1) return;
+  if (!options.peer.address().is_v4() || !options.peer.address().is_loopback()) {
+    throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
+  }
+  for (unsigned index = 0; index < arguments.source_addresses; ++index) {
+    options.sources.push_back(boost::asio::ip::address_v4(0x7f000001 + index));
+  }
+}
+
+Goal goal_option(const char* name, const std::string& text, const LoadOptions& options) {
+  std::string error;
+  const auto goal = parse_goal(text, error);
+  if (!goal) throw UsageError(std::string(name) + ": " + error);
+  if (goal->kind == Goal::Kind::kFill && options.cache_size_bytes == 0) {
+    throw UsageError(std::string(name) + ": a fill needs --cache-size");
+  }
+  return *goal;
+}
+
+LoadOptions make_options(const Arguments& arguments) {
+  LoadOptions options;
+  std::string error;
+  set_peer(options, arguments);
+  const auto workload = load_workload(arguments.workload, error);
+  if (!workload) throw UsageError("--workload: " + error);
+  options.workload = *workload;
+  const auto load = parse_load_shape(arguments.load, error);
+  if (!load) throw UsageError("--load: " + error);
+  options.load = *load;
+  if (!arguments.cache_size.empty()) {
+    const auto size = storage::parse_size_bytes(arguments.cache_size);
+    if (!size || *size == 0) {
+      throw UsageError("--cache-size: '" + arguments.cache_size +
+                       "' is no size; right would be 1G");
+    }
+    options.cache_size_bytes = *size;
+  }
+  options.until = goal_option("--until", arguments.until, options);
+  if (!arguments.warm_up.empty()) {
+    options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
+  }
+  if (!(arguments.time_scale > 0 && arguments.time_scale <= 1e6)) {
+    throw UsageError("--time-scale: a number above 0, at most a million");
+  }
+  if (arguments.threads < 1 || arguments.threads > 64 ||
+      static_cast<uint64_t>(arguments.threads) > options.load.robots) {
+    throw UsageError("--threads: 1 to 64, and at most as many as robots");
+  }
+  if (arguments.verify != "bytes" && arguments.verify != "length") {
+    throw UsageError("--verify: '" + arguments.verify + "' is neither bytes nor length");
+  }
+  options.verification = arguments.verify == "bytes" ? Verification::kBytes : Verification::kLength;
+  options.seed = arguments.seed;
+  options.time_scale = arguments.time_scale;
+  options.threads = arguments.threads;
+  options.sample_interval = duration_option("--sample-interval", arguments.sample_interval);
+  options.timeout = duration_option("--timeout", arguments.timeout);
+  options.keep_going = arguments.keep_going;
+  options.request_log = arguments.request_log;
+  std::random_device device;
+  options.transaction_base = storage::mix64((static_cast<uint64_t>(device()) << 32) | device());
+  return options;
+}
+
+/// Prints progress on standard error: one changing line on a terminal, else one each 5 s.
+class ProgressPrinter {
+ public:
+  void operator()(const LoadProgress& progress) {
+    const double every_s = terminal_ ? 0.5 : 5;
+    if (progress.elapsed_s - last_s_ < every_s) return;
+    std::ostringstream line;
+    line.setf(std::ios::fixed);
+    line.precision(0);
+    const double rate =
+        static_cast<double>(progress.good - last_good_) / (progress.elapsed_s - last_s_);
+    line << "load: " << progress.elapsed_s << " s, "
+         << (progress.warming_up ? std::string("warming up")
+                                 : std::to_string(static_cast<int>(progress.share * 100)) + " %")
+         << ", " << rate << " good/s, " << progress.errors << " errors";
+    std::cerr << (terminal_ ? "\r\033[K" : "") << line.str() << (terminal_ ? "" : "\n")
+              << std::flush;
+    last_s_ = progress.elapsed_s;
+    last_good_ = progress.good;
+  }
+
+  void finish() const {
+    if (terminal_) std::cerr << "\r\033[K" << std::flush;
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  double last_s_ = 0;
+  uint64_t last_good_ = 0;
+};
+
+int run_with(const Arguments& arguments) {
+  const LoadOptions options = make_options(arguments);
+  if (const auto missing = raise_descriptor_limit(descriptors_needed(options))) {
+    throw UsageError(*missing);
+  }
+  const std::string ports = port_warning(options, read_port_limits());
+  if (!ports.empty()) std::cerr << "cacheoff load: warning: " << ports << '\n';
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  const storage::SystemClock clock;
+  ProgressPrinter printer;
+  const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer));
+  printer.finish();
+  std::cout << run_to_table(outcome.result) << std::flush;
+  std::string failure = outcome.failure;
+  if (!arguments.out.empty()) {
+    const auto unwritten =
+        write_run_files(arguments.out, outcome.result, outcome.recorder, outcome.start);
+    if (unwritten) failure = *unwritten;
+  }
+  if (failure.empty()) return kExitSuccess;
+  std::cerr << "cacheoff load: " << failure << '\n';
+  return kExitFailed;
+}
+
+}  // namespace
+
+int run_load_command(const std::vector<std::string>& command_line) {
+  Arguments arguments;
+  try {
+    const auto description = describe(arguments);
+    options_library::variables_map values;
+    // Without guessing, so that a later option cannot change what a script means.
+    const int style = options_library::command_line_style::default_style &
+                      ~options_library::command_line_style::allow_guessing;
+    options_library::store(options_library::command_line_parser(command_line)
+                               .options(description)
+                               .positional({})
+                               .style(style)
+                               .run(),
+                           values);
+    options_library::notify(values);
+    if (values.count("help") > 0) {
+      print_help(description);
+      return kExitSuccess;
+    }
+    return run_with(arguments);
+  } catch (const UsageError& error) {
+    std::cerr << "cacheoff load: " << error.what() << '\n';
+    return kExitUsage;
+  } catch (const options_library::error& error) {
+    std::cerr << "cacheoff load: " << error.what() << " (see 'cacheoff load --help')\n";
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    std::cerr << "cacheoff load: " << error.what() << '\n';
+    return kExitFailed;
+  }
+}
+
+}  // namespace workload

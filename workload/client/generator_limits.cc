@@ -1,0 +1,108 @@
+#include "workload/client/generator_limits.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace workload {
+namespace {
+
+constexpr double kTimeWaitS = 60;
+constexpr double kTimeWaitReusedS = 1;
+/// More requests than one thread has been seen to send, to be on the safe side.
+constexpr double kRequestsPerSecondMax = 40'000;
+constexpr uint64_t kOtherDescriptors = 64;
+
+double new_connections_per_second(const LoadOptions& options) {
+  const double requests_per_connection =
+      std::max(1.0, options.workload.robot.requests_per_connection.mean());
+  double requests_per_second = kRequestsPerSecondMax * options.threads;
+  if (options.load.kind == LoadShape::Kind::kRobots) {
+    requests_per_second = static_cast<double>(options.load.robots) *
+                          options.workload.robot.requests_per_second * options.time_scale;
+  }
+  return requests_per_second / requests_per_connection;
+}
+
+/// Connections that a run makes within `window_s` at most.
+double connections_within(const LoadOptions& options, double window_s) {
+  double connections = new_connections_per_second(options) * window_s;
+  const double requests_per_connection =
+      std::max(1.0, options.workload.robot.requests_per_connection.mean());
+  if (options.until.kind == Goal::Kind::kRequests) {
+    const double all = static_cast<double>(options.until.requests) / requests_per_connection;
+    connections = std::min(connections, all);
+  } else if (options.until.kind == Goal::Kind::kDuration) {
+    const double run_s = std::chrono::duration<double>(options.until.duration).count();
+    connections = std::min(connections, new_connections_per_second(options) * run_s);
+  }
+  return connections;
+}
+
+}  // namespace
+
+PortLimits read_port_limits(const std::filesystem::path& root) {
+  PortLimits limits;
+  std::ifstream range(root / "ip_local_port_range");
+  uint32_t first = 0;
+  uint32_t last = 0;
+  if (range >> first >> last && first <= last && last <= 65535) {
+    limits.first = first;
+    limits.last = last;
+  }
+  std::ifstream reuse(root / "tcp_tw_reuse");
+  int value = 0;
+  if (reuse >> value && value >= 0 && value <= 2) limits.time_wait_reuse = value;
+  return limits;
+}
+
+std::string port_warning(const LoadOptions& options, const PortLimits& limits) {
+  const bool loopback = options.peer.address().is_loopback();
+  const bool reused = limits.time_wait_reuse == 1 || (limits.time_wait_reuse == 2 && loopback);
+  const double window_s = reused ? kTimeWaitReusedS : kTimeWaitS;
+  const double addresses = static_cast<double>(std::max<size_t>(1, options.sources.size()));
+  const double ports = static_cast<double>(limits.last - limits.first + 1) * addresses;
+  const double needed = connections_within(options, window_s) +
+                        static_cast<double>(descriptors_needed(options) - kOtherDescriptors);
+  if (needed <= ports) return {};
+  return "the run may open " + std::to_string(static_cast<uint64_t>(needed)) +
+         " connections while their ports are in use or in TIME_WAIT, and there are " +
+         std::to_string(static_cast<uint64_t>(ports)) + " (ip_local_port_range " +
+         std::to_string(limits.first) + " to " + std::to_string(limits.last) +
+         "): use --source-addresses " +
+         std::to_string(static_cast<uint64_t>(needed / ports * addresses) + 1) +
+         " or widen the range";
+}
+
+uint64_t descriptors_needed(const LoadOptions& options) {
+  return options.load.robots * std::max<uint64_t>(1, options.workload.robot.connections_max) +
+         kOtherDescriptors;
+}
+
+std::optional<std::string> raise_descriptor_limit(uint64_t needed) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return std::nullopt;
+  if (limit.rlim_max < needed) {
+    // Only the super-user may do that; who cannot is told.
+    rlimit higher{needed, needed};
+    if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return std::nullopt;
+    return "the run needs " + std::to_string(needed) + " descriptors and the limit is " +
+           std::to_string(limit.rlim_max) + ": raise it with 'ulimit -n' or use fewer robots";
+  }
+  limit.rlim_cur = needed;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return std::nullopt;
+  return "the limit of descriptors cannot be raised to " + std::to_string(needed);
+}
+
+double process_cpu_s() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace workload

@@ -1,0 +1,102 @@
+// One request of the workload, sent and judged: its status, its headers, every byte of its body,
+// and who answered it.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <string>
+
+#include "storage/base/clock.h"
+#include "workload/client/http_client.h"
+#include "workload/measure/tally.h"
+#include "workload/model/object.h"
+#include "workload/model/request_stream.h"
+
+namespace workload {
+
+/// How requests are written.
+struct TargetForm {
+  std::string authority;      ///< `HOST:PORT` of the origin.
+  bool absolute_form = true;  ///< As to a forward proxy; else a path, as to an origin.
+};
+
+/// What to ask for and how.
+struct TransactionRequest {
+  uint64_t id = 0;  ///< Names the transaction to the origin; unique across runs.
+  ObjectSpec object;
+  RequestKind kind = RequestKind::kBasic;
+  RequestMethod method = RequestMethod::kGet;
+  uint64_t request_body_bytes = 0;  ///< Of a POST.
+  bool offered_hit = false;         ///< It could have hit; for the counts only.
+  bool last_on_connection = false;  ///< Asks the peer to close behind the response.
+};
+
+/// How much of a body is compared.
+enum class Verification : uint8_t {
+  kBytes,   ///< Every byte.
+  kLength,  ///< Only how many there are: for measuring the generator itself.
+};
+
+/// What became of it.
+struct TransactionResult {
+  TransactionResult() = default;
+
+  TransactionRecord record;
+  int status = 0;              ///< 0 where no head came.
+  uint64_t first_byte_ns = 0;  ///< After the start; 0 where no byte came.
+  storage::SteadyTime end{};
+  bool opened_connection = false;
+  uint32_t retries = 0;
+  std::string detail;  ///< One line for people about the error: URL, what is wrong, who served.
+};
+
+/// Sends requests of the workload and judges the responses. One transaction at a time on each
+/// client; one object of this class belongs to one coroutine at a time.
+///
+/// What is judged, in this order: the status (200; 304 for kIms304; 200, 201 or 204 for POST), the
+/// stamps, Content-Length, ETag and Last-Modified where present, every byte, the length; then that
+/// a cache had the right to answer (RFC 9111 sections 3, 4.2): an uncachable object or a POST from
+/// a cache is stale, and so is one past its lifetime that was not validated.
+///
+/// Who answered, by the stamps of object.h: a body stamp of this transaction is a miss; another's
+/// is a hit, and a validated one where the validation stamp is this transaction's. A 304 is a miss
+/// where its only stamp is a validation stamp of this transaction (the origin's own 304, passed
+/// on); without any stamp it can only come from a cache, as the origin stamps each, and is a hit.
+/// A 200 without a stamp is not the origin's: a protocol error.
+class Transactor final : private ResponseHandler {
+ public:
+  /// `clock` must outlive the transactor. Its wall time is compared with Date fields.
+  Transactor(TargetForm target, Verification verification, const storage::Clock& clock);
+
+  /// Runs one transaction. Response time counts from `start`, which is now or, in an open loop,
+  /// when the request should have started.
+  boost::asio::awaitable<void> run(HttpClient& client, const TransactionRequest& request,
+                                   storage::SteadyTime start, TransactionResult& result);
+
+  /// The URL in absolute form.
+  std::string url_of(const ObjectSpec& object) const;
+
+ private:
+  bool on_head(const ResponseHead& head) override;
+  bool on_body(std::span<const std::byte> bytes) override;
+  void write_request(const TransactionRequest& request);
+  bool judge_status(const ResponseHead& head);
+  bool judge_headers(const ResponseHead& head);
+  bool judge_stamps(const ResponseHead& head);
+  bool judge_freshness(const ResponseHead& head);
+  void judge_end(const Exchange& exchange);
+  bool wrong(ErrorKind kind, const std::string& what);
+  bool body_expected() const;
+  int64_t now_unix_s() const;
+
+  TargetForm target_;
+  Verification verification_;
+  const storage::Clock& clock_;
+  std::string request_text_;
+  const TransactionRequest* request_ = nullptr;  ///< Of the transaction under way; so is the rest.
+  TransactionResult* result_ = nullptr;
+  const ResponseHead* head_ = nullptr;
+  uint64_t body_bytes_ = 0;
+};
+
+}  // namespace workload
