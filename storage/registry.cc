@@ -7,6 +7,8 @@
 #include "storage/instrumented.h"
 #include "storage/layout/memory.h"
 #include "storage/layout/none.h"
+#include "storage/layout/ufs_check.h"
+#include "storage/layout/ufs_scheme.h"
 
 namespace storage {
 namespace {
@@ -84,7 +86,7 @@ std::string parse_item(std::string_view item, SchemeSpec& spec) {
 }  // namespace
 
 std::span<const SchemeRow> registry() {
-  static const std::array<SchemeRow, 2> kRows = {{
+  static const std::array<SchemeRow, 3> kRows = {{
       {.name = "none",
        .summary = "holds nothing: every request goes to the origin",
        .make = make_none},
@@ -93,6 +95,14 @@ std::span<const SchemeRow> registry() {
        .needs_size = true,
        .options = memory_options(),
        .make = make_memory},
+      {.name = "ufs",
+       .summary = "a file an object in two levels of folders, blocking calls",
+       .needs_path = true,
+       .needs_size = true,
+       .persistent = true,
+       .options = ufs_options(),
+       .make = make_ufs,
+       .check = check_ufs},
   }};
   return kRows;
 }

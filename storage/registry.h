@@ -37,6 +37,8 @@ struct SchemeEnvironment {
   unsigned key_hash_bits = 128;
 };
 
+struct CheckReport;  // in storage/check.h
+
 /// A usage error in a specification, or the scheme.
 struct SchemeOrError {
   std::unique_ptr<StorageScheme> scheme;
@@ -59,6 +61,8 @@ struct SchemeRow {
   bool persistent = false;
   std::span<const SchemeOption> options{};
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
+  /// What check_store() does for this scheme; null where there is nothing to check.
+  Task<CheckReport> (*check)(SchemeSpec spec, SchemeEnvironment environment) = nullptr;
 };
 
 /// All rows, in the order in which they are shown.
