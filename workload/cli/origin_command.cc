@@ -1,0 +1,143 @@
+// `cacheoff origin`: the origin server of the workload, alone.
+#include <sys/resource.h>
+
+#include <boost/program_options.hpp>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+
+#include "storage/base/clock.h"
+#include "storage/base/units.h"
+#include "workload/cli/command.h"
+#include "workload/origin/origin_server.h"
+
+namespace workload {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kExample =
+    "\nEach object follows from its URL alone, as 'cacheoff load' asks for it. Statistics are at\n"
+    "/cacheoff/status.\n"
+    "example: cacheoff origin --listen 127.0.0.1:8000 --think normal:2500ms,1000ms "
+    "--time-scale 100\n";
+
+po::options_description described_options() {
+  po::options_description options("usage: cacheoff origin [options]\n\noptions");
+  auto add = options.add_options();
+  add("listen", po::value<std::string>()->default_value("127.0.0.1:0"),
+      "HOST:PORT to serve on; port 0 picks a free one");
+  add("think", po::value<std::string>()->default_value("constant:0s"),
+      "time between request and response, e.g. normal:2500ms,1000ms");
+  add("time-scale", po::value<double>()->default_value(1), "divides the think time");
+  add("requests-per-connection", po::value<std::string>(),
+      "requests that a connection serves, e.g. zipf:16 (default: any number)");
+  add("idle-timeout", po::value<std::string>()->default_value("15s"),
+      "a connection that is idle for so long is closed");
+  add("threads", po::value<unsigned>()->default_value(1), "threads that serve, 1 to 256");
+  add("test-faults", po::bool_switch(),
+      "obey ?fault=truncate|reset|stall|chunked|chunked-no-end|no-length|error in URLs");
+  add("help", "this text");
+  return options;
+}
+
+/// Fills `options`; returns what is wrong with the values, or nothing.
+std::string read_options(const po::variables_map& values, OriginOptions& options) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  const auto listen = storage::parse_host_port(text("listen"));
+  if (!listen) {
+    return "--listen '" + text("listen") + "': right would be HOST:PORT, e.g. 127.0.0.1:8000";
+  }
+  options.listen = *listen;
+  std::string error;
+  const auto think = parse_distribution(text("think"), Quantity::kDuration, error);
+  if (!think) return "--think " + error;
+  options.think = *think;
+  options.time_scale = values["time-scale"].as<double>();
+  if (!(options.time_scale >= 1e-3 && options.time_scale <= 1e6)) {
+    return "--time-scale: must lie from 0.001 to 1000000";
+  }
+  if (values.count("requests-per-connection") != 0) {
+    const auto limit = parse_distribution(text("requests-per-connection"), Quantity::kCount, error);
+    if (!limit) return "--requests-per-connection " + error;
+    options.requests_per_connection = *limit;
+  }
+  const auto idle = storage::parse_duration(text("idle-timeout"));
+  if (!idle || idle->count() == 0) {
+    return "--idle-timeout '" + text("idle-timeout") + "': right would be a time such as 15s";
+  }
+  options.idle_timeout = *idle;
+  options.threads = values["threads"].as<unsigned>();
+  if (options.threads < 1 || options.threads > 256) return "--threads: must lie from 1 to 256";
+  options.test_faults = values["test-faults"].as<bool>();
+  return {};
+}
+
+/// Every connection takes a descriptor; the hard limit is the only one that protects anything.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  // Where this fails the origin serves as many connections as it may.
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int serve_until_signal(const OriginOptions& options) {
+  raise_descriptor_limit();
+  // Blocked before the threads start, so that all of them leave the signals to sigwait().
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const storage::SystemClock clock;
+  OriginServer server(options, clock);
+  if (const auto started = server.start(); !started) {
+    const auto error = started.error();
+    std::cerr << "cacheoff origin: cannot listen on " << options.listen.text() << ": "
+              << (error.system_errno != 0 ? std::strerror(error.system_errno) : "no such host")
+              << '\n';
+    return kExitFailed;
+  }
+  std::cout << "cacheoff origin: listening on " << server.address().text() << std::endl;
+  int signal = 0;
+  sigwait(&signals, &signal);
+  server.stop();
+  return kExitSuccess;
+}
+
+}  // namespace
+
+int run_origin_command(const std::vector<std::string>& arguments) {
+  try {
+    const auto described = described_options();
+    po::variables_map values;
+    // No positional arguments, and no guessing of options from their first letters.
+    const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments)
+                  .options(described)
+                  .positional(po::positional_options_description())
+                  .style(style)
+                  .run(),
+              values);
+    if (values.count("help") != 0) {
+      std::cout << described << kExample;
+      return kExitSuccess;
+    }
+    po::notify(values);
+    OriginOptions options;
+    if (const auto problem = read_options(values, options); !problem.empty()) {
+      std::cerr << "cacheoff origin: " << problem << '\n';
+      return kExitUsage;
+    }
+    return serve_until_signal(options);
+  } catch (const po::error& problem) {
+    std::cerr << "cacheoff origin: " << problem.what() << " (see 'cacheoff origin --help')\n";
+    return kExitUsage;
+  } catch (const std::exception& problem) {
+    std::cerr << "cacheoff origin: " << problem.what() << '\n';
+    return kExitFailed;
+  }
+}
+
+}  // namespace workload
