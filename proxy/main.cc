@@ -1,0 +1,11 @@
+// cacheoff-proxy: a caching HTTP proxy whose storage can be chosen.
+
+#include <string>
+#include <vector>
+
+#include "proxy/program.h"
+
+int main(int argument_count, char** arguments) {
+  const std::vector<std::string> rest(arguments + 1, arguments + argument_count);
+  return proxy::run_program(rest);
+}

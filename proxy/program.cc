@@ -1,0 +1,226 @@
+#include "proxy/program.h"
+
+#include <sys/resource.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <random>
+
+#include "proxy/config.h"
+#include "proxy/server.h"
+#include "storage/base/clock.h"
+#include "storage/check.h"
+#include "storage/layout/memory_front.h"
+
+namespace proxy {
+
+namespace {
+
+namespace asio = boost::asio;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+constexpr size_t kBufferSizeBytes = 64 * 1024;
+/// Objects beyond this share of the memory cache would push out too many others.
+constexpr uint64_t kFrontObjectShare = 16;
+
+void complain(const std::string& line) {
+  std::fprintf(stderr, "cacheoff-proxy: %s\n", line.c_str());
+}
+
+int list_schemes() {
+  for (const auto& row : storage::registry()) {
+    std::printf("%s\t%d\t%d\t%s\n", std::string(row.name).c_str(), row.persistent ? 1 : 0,
+                row.needs_path ? 1 : 0, std::string(row.summary).c_str());
+  }
+  return 0;
+}
+
+/// Everything that lives as long as the program, in the order in which it depends on each other.
+struct Graph {
+  explicit Graph(const Config& config)
+      : io(1), buffers(io.get_executor(), kBufferSizeBytes, config.limits.buffer_memory_bytes) {}
+
+  storage::SchemeEnvironment environment(uint64_t seed) {
+    return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128};
+  }
+
+  asio::io_context io;
+  storage::SystemClock clock;
+  storage::BufferPool buffers;
+};
+
+storage::SchemeOrError make_store(const Config& config, Graph& graph) {
+  storage::SchemeSpec spec;
+  spec.scheme = "none";
+  if (config.cache_dir) spec = *config.cache_dir;
+  auto made = storage::make_scheme(spec, graph.environment(config.seed));
+  if (made.scheme && config.memory_cache_bytes > 0) {
+    const storage::MemoryFrontOptions options(config.memory_cache_bytes,
+                                              config.memory_cache_bytes / kFrontObjectShare);
+    made.scheme = storage::make_memory_front(std::move(made.scheme), options);
+  }
+  return made;
+}
+
+/// Raises the limit on descriptors as far as it goes; lowers the connections to what fits.
+void fit_descriptor_limit(Config& config) {
+  // A client's connection may need one to an origin and one to a file besides.
+  constexpr uint64_t kPerConnection = 3;
+  constexpr uint64_t kReserve = 64;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  const uint64_t wanted = config.limits.connections_max * kPerConnection + kReserve;
+  if (limit.rlim_cur >= wanted) return;
+  const uint64_t open_max = limit.rlim_cur;
+  config.limits.connections_max =
+      open_max > kReserve + kPerConnection ? (open_max - kReserve) / kPerConnection : 1;
+  complain("at most " + std::to_string(config.limits.connections_max) +
+           " client connections at once: the limit on open files is " + std::to_string(open_max) +
+           " (ulimit -Hn)");
+}
+
+std::string made_up_name() {
+  std::random_device device;
+  char name[32];
+  std::snprintf(name, sizeof name, "cacheoff-%08x", static_cast<unsigned>(device()));
+  return name;
+}
+
+/// Coroutines that serve from the ready line to the clean end.
+class Runner {
+ public:
+  Runner(Graph& graph, Server& server)
+      : server_(server), signals_(graph.io, SIGTERM, SIGINT, SIGHUP) {}
+
+  int exit_status() const { return exit_status_; }
+
+  asio::awaitable<void> run() {
+    const std::string error = co_await server_.start();
+    if (!error.empty()) {
+      complain(error);
+      exit_status_ = kExitFailed;
+    } else {
+      announce();
+      co_await wait_for_stop();
+      asio::co_spawn(co_await asio::this_coro::executor, wait_for_hurry(),
+                     [](const std::exception_ptr&) {});  // It only waits.
+    }
+    const std::string trouble = co_await server_.stop();
+    signals_.cancel();
+    if (!trouble.empty()) {
+      complain(trouble);
+      exit_status_ = kExitFailed;
+    }
+  }
+
+ private:
+  void announce() {
+    std::string line = "cacheoff-proxy: listening on " + server_.listening_on().text();
+    if (server_.admin_port() != 0) line += ", admin on " + server_.admin_on().text();
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+
+  asio::awaitable<void> wait_for_stop() {
+    for (;;) {
+      auto [error, number] = co_await signals_.async_wait(kAwait);
+      if (error || number != SIGHUP) co_return;
+      const std::string trouble = server_.reopen_access_log();
+      if (!trouble.empty()) complain(trouble);
+    }
+  }
+
+  asio::awaitable<void> wait_for_hurry() {
+    for (;;) {
+      auto [error, number] = co_await signals_.async_wait(kAwait);
+      if (error) co_return;
+      if (number != SIGHUP) server_.hurry();
+    }
+  }
+
+  Server& server_;
+  asio::signal_set signals_;
+  int exit_status_ = 0;
+};
+
+int serve(Config config) {
+  fit_descriptor_limit(config);
+  if (config.via_name.empty()) config.via_name = made_up_name();
+  std::signal(SIGPIPE, SIG_IGN);
+  Graph graph(config);
+  auto store = make_store(config, graph);
+  if (!store.scheme) {
+    complain("--cache-dir: " + store.error);
+    return kExitUsage;
+  }
+  for (const auto& warning : store.scheme->info().warnings) complain(warning);
+  Server server(graph.io.get_executor(), config, graph.clock, graph.buffers, *store.scheme);
+  Runner runner(graph, server);
+  std::string broken;
+  asio::co_spawn(graph.io, runner.run(), [&broken](const std::exception_ptr& failure) {
+    if (failure) broken = "out of memory while starting or stopping";
+  });
+  graph.io.run();
+  if (!broken.empty()) complain(broken);
+  return broken.empty() ? runner.exit_status() : kExitFailed;
+}
+
+int check(const Config& config) {
+  Graph graph(config);
+  storage::CheckReport report;
+  std::exception_ptr broken;
+  asio::co_spawn(graph.io, storage::check_store(*config.cache_dir, graph.environment(config.seed)),
+                 [&](const std::exception_ptr& failure, storage::Result<storage::CheckReport> got) {
+                   broken = failure;
+                   if (failure) return;
+                   if (got) {
+                     report = std::move(*got);
+                   } else {
+                     report.error = to_string(got.error());
+                   }
+                 });
+  graph.io.run();
+  if (broken) report.error = "the check ended early";
+  if (!report.error.empty()) {
+    complain("--check: " + report.error);
+    return kExitFailed;
+  }
+  std::fputs(storage::describe(report).c_str(), stdout);
+  return report.sound() ? 0 : kExitFailed;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments) {
+  const CommandLine line = parse_command_line(arguments);
+  if (!line.error.empty()) {
+    complain(line.error);
+    return kExitUsage;
+  }
+  switch (line.action) {
+    case Action::kShowText:
+      std::fputs(line.text.c_str(), stdout);
+      return 0;
+    case Action::kListSchemes:
+      return list_schemes();
+    case Action::kCheck:
+      return check(line.config);
+    case Action::kServe:
+      return serve(line.config);
+  }
+  return kExitUsage;
+}
+
+}  // namespace proxy
