@@ -38,7 +38,8 @@ bool is_valid_name(std::string_view name) {
 }
 
 bool is_valid_value(std::string_view value) {
-  return value.size() <= kValueLengthMax && is_valid_text(value);
+  return value.size() <= kValueLengthMax && is_valid_text(value) &&
+         trim_blanks(value).size() == value.size();
 }
 
 class RecordEncoder {
@@ -209,6 +210,7 @@ std::optional<storage::Metadata> encode_record(const VaryMarker& marker) {
 }
 
 std::optional<StoredRecord> decode_record(std::string_view bytes) {
+  if (bytes.size() > storage::Metadata::kSizeMax) return std::nullopt;
   RecordDecoder decoder(bytes);
   if (decoder.bytes(kMagic.size()) != kMagic || decoder.number<uint8_t>() != kVersion) {
     return std::nullopt;
