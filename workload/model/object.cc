@@ -143,7 +143,7 @@ void fill_partial(uint64_t key, uint64_t index, size_t skip, std::span<std::byte
 void fill_words(uint64_t key, uint64_t offset_bytes, std::span<std::byte> out) {
   uint64_t index = offset_bytes / kWordBytes;
   const size_t skip = offset_bytes % kWordBytes;
-  if (skip != 0) {
+  if (skip != 0 && !out.empty()) {
     const size_t head = std::min(kWordBytes - skip, out.size());
     fill_partial(key, index++, skip, out.first(head));
     out = out.subspan(head);
