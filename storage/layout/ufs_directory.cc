@@ -206,22 +206,6 @@ bool UfsDirectory::read_marker(const std::string& name, Access access, std::stri
   return true;
 }
 
-Result<void> UfsDirectory::make_folders() {
-  struct stat status {};
-  // Made in order, so the last one tells of all.
-  const std::string last = folder_path(shape_.l1 - 1, shape_.l2 - 1);
-  if (::fstatat(directory_fd_, last.c_str(), &status, 0) == 0) return {};
-  for (unsigned first = 0; first < shape_.l1; ++first) {
-    const Result<void> outer = make_folder(directory_fd_, folder_path(first, 0).substr(0, 2));
-    if (!outer) return outer;
-    for (unsigned second = 0; second < shape_.l2; ++second) {
-      const Result<void> inner = make_folder(directory_fd_, folder_path(first, second));
-      if (!inner) return inner;
-    }
-  }
-  return {};
-}
-
 Result<void> UfsDirectory::make_folder_of(uint64_t sequence) {
   const auto [first, second] = folder_of(shape_, sequence);
   const std::string path = folder_path(first, second);
@@ -234,6 +218,12 @@ Result<UfsDirectory::ScanCounts> UfsDirectory::scan(
     const std::function<void(const UfsFoundFile&)>& found) {
   ScanCounts counts;
   for (unsigned first = 0; first < shape_.l1; ++first) {
+    struct stat status {};
+    const std::string outer = folder_path(first, 0).substr(0, 2);
+    if (::fstatat(directory_fd_, outer.c_str(), &status, 0) != 0) {
+      if (errno == ENOENT) continue;
+      return error_from_errno(errno);
+    }
     for (unsigned second = 0; second < shape_.l2; ++second) {
       const Result<void> result = scan_folder(first, second, counts, found);
       if (!result) return result.error();

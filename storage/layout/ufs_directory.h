@@ -62,9 +62,8 @@ class UfsDirectory {
   /// The store was made by this open(): there can be nothing in it.
   bool fresh() const { return fresh_; }
 
-  /// Makes the folders of both levels unless the last of them is there.
-  Result<void> make_folders();
-  /// Makes the one folder that holds this file, should somebody have removed it.
+  /// Makes the folder that holds this file, and the one above it. Folders are made when they are
+  /// first needed: a start need not wait for thousands of them, and a small store has few.
   Result<void> make_folder_of(uint64_t sequence);
 
   /// Reports every file of the store in every folder; others are only counted. Folders that are

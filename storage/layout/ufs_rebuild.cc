@@ -173,8 +173,6 @@ Task<UfsRecovery> adopt(IoEngine& engine, UfsDirectory& directory, UfsIndex& ind
 
 Task<UfsRecovery> recover_ufs(IoEngine& engine, UfsDirectory& directory, BufferPool& buffers,
                               UfsIndex& index, UfsSwapLog& log) {
-  const Result<void> folders = directory.make_folders();
-  if (!folders) co_return folders.error();
   Result<UfsLogContents> contents = co_await log.load();
   if (!contents) co_return contents.error();
   if (contents->clean && std::ranges::all_of(contents->records, sensible)) {

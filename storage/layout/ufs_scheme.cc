@@ -4,6 +4,7 @@
 
 #include "storage/base/guarded_task.h"
 #include "storage/io/blocking.h"
+#include "storage/layout/ufs_object.h"
 #include "storage/layout/ufs_options.h"
 #include "storage/layout/ufs_reader.h"
 #include "storage/layout/ufs_store.h"
@@ -21,16 +22,28 @@ Task<std::unique_ptr<Reader>> open_object(std::shared_ptr<UfsStore> store, Key k
   co_return std::unique_ptr<Reader>(std::move(*reader));
 }
 
-// By the hash alone: an object that another key has under the same hash goes too, which a cache
-// may do and which costs no read.
+// Whether the file holds this key's object; a file that cannot be read might.
+Task<bool> may_hold(std::shared_ptr<UfsStore> store, UfsLogRecord object, const Key& key) {
+  Result<std::unique_ptr<File>> file =
+      co_await store->engine().open(store->object_path(object.sequence), OpenMode::kRead);
+  if (!file) co_return true;
+  const Result<UfsHead> head = co_await read_ufs_head(**file, store->buffers(), object.sequence);
+  co_return !head || head->key == key.text();
+}
+
 Task<void> remove_object(std::shared_ptr<UfsStore> store, Key key) {
   if (!store->running()) co_return Error(Errc::kStopped);
   const UfsStore::Operation operation(store);
-  const std::optional<UfsLogRecord> removed = store->index().erase(key.hash());
-  if (!removed) co_return Result<void>();
-  const Result<void> discarded = co_await store->discard(*removed);
-  (void)co_await store->tidy();
-  co_return discarded;
+  while (const std::optional<UfsLogRecord> object = store->index().find(key.hash())) {
+    const Result<bool> its_own = co_await may_hold(store, *object, key);
+    if (its_own && !*its_own) co_return Result<void>();
+    // Replaced meanwhile: then the newer one is looked at.
+    if (!store->index().erase(key.hash(), object->sequence)) continue;
+    const Result<void> discarded = co_await store->discard(*object);
+    (void)co_await store->tidy();
+    co_return discarded;
+  }
+  co_return Result<void>();
 }
 
 class UfsScheme final : public StorageScheme {

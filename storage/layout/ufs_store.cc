@@ -151,7 +151,8 @@ Task<void> UfsStore::tidy() {
   const uint64_t high = options_.capacity_bytes / 100 * options_.high_water_percent;
   const uint64_t low = options_.capacity_bytes / 100 * options_.low_water_percent;
   for (int evictions = 0;; ++evictions) {
-    evicting_ = used_bytes() > (evicting_ ? low : high);
+    // What writers have reserved does not push out what was just stored.
+    evicting_ = index_.size_bytes() > (evicting_ ? low : high) && index_.count() > 1;
     const bool over = used_bytes() > options_.capacity_bytes;
     if (!over && (!evicting_ || evictions >= kEvictionsPerChange)) break;
     const Result<bool> evicted = co_await evict_one();
