@@ -6,6 +6,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -51,7 +52,13 @@ class Spawned {
 
   bool ended() const { return state_->ended; }
   /// Asks the coroutine to stop (terminal cancellation).
-  void cancel() { state_->signal.emit(boost::asio::cancellation_type::terminal); }
+  void cancel() {
+    if (state_->ended) return;
+    state_->signal.emit(boost::asio::cancellation_type::terminal);
+    // The signal reaches the coroutine by way of the context, through memory that the state owns:
+    // keep that until it has passed, even if the coroutine ends before.
+    boost::asio::post(io_, [state = state_] {});
+  }
   /// Runs the context until the coroutine has ended and returns its value, or throws what it threw.
   T finish() {
     run_until(io_, [this] { return state_->ended; });

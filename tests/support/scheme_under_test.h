@@ -1,0 +1,170 @@
+// Every scheme of the registry, and combinations of them, made and restarted alike for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "storage/layout/memory_front.h"
+#include "storage/registry.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/run_task.h"
+#include "tests/support/stored_object.h"
+#include "tests/support/temp_dir.h"
+
+namespace testing_support {
+
+/// A scheme of the registry, alone or behind a memory front.
+struct SchemeCase {
+  std::string name;    ///< Of the case, for test names.
+  std::string scheme;  ///< Of the registry row.
+  bool persistent = false;
+  bool needs_path = false;
+  bool has_folders = false;  ///< Takes l1 and l2, the numbers of its folders.
+  bool behind_memory = false;
+  friend std::ostream& operator<<(std::ostream& out, const SchemeCase& scheme_case) {
+    return out << scheme_case.name;
+  }
+};
+
+/// The name of a case, as INSTANTIATE_TEST_SUITE_P takes it.
+inline std::string case_name(const ::testing::TestParamInfo<SchemeCase>& instance) {
+  return instance.param.name;
+}
+
+/// Every row of the registry alone, and every row that can hold something behind a memory front.
+inline std::vector<SchemeCase> all_scheme_cases() {
+  std::vector<SchemeCase> cases;
+  for (const storage::SchemeRow& row : storage::registry()) {
+    SchemeCase made;
+    made.name = made.scheme = std::string(row.name);
+    made.persistent = row.persistent;
+    made.needs_path = row.needs_path;
+    made.has_folders = std::ranges::any_of(
+        row.options, [](const storage::SchemeOption& option) { return option.name == "l1"; });
+    cases.push_back(made);
+    if (!row.needs_size) continue;
+    made.name += "_behind_memory";
+    made.behind_memory = true;
+    cases.push_back(made);
+  }
+  return cases;
+}
+
+/// The cases that hold objects; with `persistent_only`, over a restart too.
+inline std::vector<SchemeCase> holding_scheme_cases(bool persistent_only = false) {
+  std::vector<SchemeCase> cases = all_scheme_cases();
+  std::erase_if(cases, [persistent_only](const SchemeCase& scheme_case) {
+    return scheme_case.scheme == "none" || (persistent_only && !scheme_case.persistent);
+  });
+  return cases;
+}
+
+/// Limits of a scheme under test.
+struct SchemeLimits {
+  uint64_t capacity_bytes = 16 << 20;
+  uint64_t object_size_bytes_max = 4 << 20;
+  unsigned key_hash_bits = 128;
+};
+
+/// A scheme with all that it needs, on an io_context that runs only inside these calls.
+class SchemeUnderTest {
+ public:
+  explicit SchemeUnderTest(const SchemeCase& scheme_case, SchemeLimits limits = SchemeLimits())
+      : case_(scheme_case),
+        limits_(limits),
+        buffers_(io_.get_executor(), kBufferSizeBytes, kBufferCount * kBufferSizeBytes) {
+    make();
+  }
+  ~SchemeUnderTest() { scheme_.reset(); }
+  SchemeUnderTest(const SchemeUnderTest&) = delete;
+  SchemeUnderTest& operator=(const SchemeUnderTest&) = delete;
+
+  static constexpr size_t kBufferSizeBytes = 64 * 1024;
+  static constexpr size_t kBufferCount = 32;
+
+  boost::asio::io_context& io() { return io_; }
+  storage::StorageScheme& scheme() { return *scheme_; }
+  storage::BufferPool& buffers() { return buffers_; }
+  FakeClock& clock() { return clock_; }
+  const SchemeLimits& limits() const { return limits_; }
+  /// What the scheme has from the next restart() on.
+  void set_limits(SchemeLimits limits) { limits_ = limits; }
+
+  template <class T>
+  storage::Result<T> run(storage::Task<T> task) {
+    return run_task(io_, std::move(task));
+  }
+
+  storage::Result<storage::RecoveryReport> start() { return run(scheme_->start()); }
+
+  /// Stops the scheme, makes a new one over the same folder, and starts it.
+  storage::Result<storage::RecoveryReport> restart(storage::StopMode mode) {
+    const storage::Result<void> stopped = run(scheme_->stop(mode));
+    if (stopped.has_error()) return stopped.error();
+    make();
+    return start();
+  }
+
+  storage::Result<void> put(std::string key, StoredObject object,
+                            BodySize size = BodySize::kKnown) {
+    return run(store_object(*scheme_, std::move(key), std::move(object), size));
+  }
+  storage::Result<StoredObject> get(std::string key) {
+    return run(load_object(*scheme_, std::move(key)));
+  }
+  storage::Result<std::unique_ptr<storage::Reader>> open(std::string key) {
+    return run(scheme_->open(storage::Key(std::move(key))));
+  }
+  storage::Result<std::unique_ptr<storage::Writer>> create(
+      std::string key, std::string metadata, std::optional<uint64_t> size_bytes = std::nullopt) {
+    return run(scheme_->create(storage::Key(std::move(key)), storage::Metadata(std::move(metadata)),
+                               size_bytes));
+  }
+  storage::Result<void> update(std::string key, std::string metadata) {
+    return run(
+        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
+  }
+  storage::Result<void> remove(std::string key) {
+    return run(scheme_->remove(storage::Key(std::move(key))));
+  }
+
+ private:
+  void make() {
+    scheme_.reset();
+    storage::SchemeSpec spec;
+    spec.scheme = case_.scheme;
+    if (case_.scheme != "none") {
+      spec.capacity_bytes = limits_.capacity_bytes;
+      spec.options["max-object"] = std::to_string(limits_.object_size_bytes_max);
+    }
+    if (case_.needs_path) spec.path = folder_.path();
+    // Few folders: making and removing thousands of them for each test takes most of its time.
+    if (case_.has_folders) spec.options.insert({{"l1", "2"}, {"l2", "4"}});
+    storage::SchemeEnvironment environment{io_.get_executor(), clock_, buffers_, 1,
+                                           limits_.key_hash_bits};
+    storage::SchemeOrError made = storage::make_scheme(spec, environment);
+    if (!made.scheme) throw std::runtime_error(made.error);
+    scheme_ = std::move(made.scheme);
+    if (!case_.behind_memory) return;
+    // A quarter of the capacity, so that both tiers evict and objects move between them.
+    storage::MemoryFrontOptions options(limits_.capacity_bytes / 4,
+                                        limits_.object_size_bytes_max / 4);
+    options.key_hash_bits = limits_.key_hash_bits;
+    scheme_ = storage::make_memory_front(std::move(scheme_), options);
+  }
+
+  const SchemeCase case_;
+  SchemeLimits limits_;
+  TempDir folder_;
+  boost::asio::io_context io_;
+  FakeClock clock_;
+  storage::BufferPool buffers_;
+  std::unique_ptr<storage::StorageScheme> scheme_;
+};
+
+}  // namespace testing_support
