@@ -1,0 +1,144 @@
+// A ufs store on a faulty engine, with a look at what it leaves on disk.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "storage/io/blocking.h"
+#include "storage/layout/ufs_directory.h"
+#include "storage/layout/ufs_scheme.h"
+#include "tests/support/counts.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fault_engine.h"
+#include "tests/support/run_task.h"
+#include "tests/support/stored_object.h"
+#include "tests/support/temp_dir.h"
+
+namespace testing_support {
+
+/// The store, its folder and all around it. The io_context runs only inside these calls.
+class UfsUnderTest {
+ public:
+  /// In a folder of its own, or in `folder`, which is then left as it is.
+  explicit UfsUnderTest(uint64_t capacity_bytes = 8 << 20, size_t buffer_size_bytes = 16 * 1024,
+                        const std::filesystem::path& folder = {})
+      : own_folder_(folder.empty() ? std::make_unique<TempDir>() : nullptr),
+        buffers_(io_.get_executor(), buffer_size_bytes, 64 * buffer_size_bytes) {
+    spec_.scheme = "ufs";
+    spec_.path = own_folder_ != nullptr ? own_folder_->path() : folder;
+    spec_.capacity_bytes = capacity_bytes;
+    spec_.options = {{"l1", "2"}, {"l2", "2"}};
+  }
+
+  FaultPlan plan;
+
+  boost::asio::io_context& io() { return io_; }
+  storage::SchemeSpec& spec() { return spec_; }
+  storage::StorageScheme& scheme() { return *scheme_; }
+  storage::SchemeEnvironment environment() {
+    return storage::SchemeEnvironment{io_.get_executor(), clock_, buffers_};
+  }
+  const std::filesystem::path& folder() const { return spec_.path; }
+
+  template <class T>
+  storage::Result<T> run(storage::Task<T> task) {
+    return run_task(io_, std::move(task));
+  }
+
+  /// Destroys the scheme, if there is one, as a crash would, makes a new one and starts it.
+  storage::Result<storage::RecoveryReport> start() {
+    crash();
+    storage::SchemeOrError made = storage::make_file_per_object(
+        "ufs", spec_, environment(),
+        [this](int directory_fd, const storage::SchemeEnvironment& outside) {
+          return std::make_unique<FaultEngine>(
+              std::make_unique<storage::BlockingEngine>(outside.clock, directory_fd), plan);
+        });
+    if (made.scheme == nullptr) throw std::runtime_error(made.error);
+    scheme_ = std::move(made.scheme);
+    return run(scheme_->start());
+  }
+  /// Destroys the scheme without a stop.
+  void crash() {
+    scheme_.reset();
+    run_the_rest();
+  }
+  storage::Result<void> stop(storage::StopMode mode = storage::StopMode::kDrain) {
+    const auto stopped = run(scheme_->stop(mode));
+    run_the_rest();
+    return stopped;
+  }
+  /// Lets clean-ups in the background end.
+  void run_the_rest() {
+    io_.restart();
+    io_.poll();
+  }
+
+  storage::Result<void> put(std::string key, StoredObject object,
+                            BodySize size = BodySize::kKnown) {
+    return run(store_object(*scheme_, std::move(key), std::move(object), size));
+  }
+  storage::Result<StoredObject> get(std::string key) {
+    return run(load_object(*scheme_, std::move(key)));
+  }
+  storage::Result<void> update(std::string key, std::string metadata) {
+    return run(
+        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
+  }
+  storage::Result<void> remove(std::string key) {
+    return run(scheme_->remove(storage::Key(std::move(key))));
+  }
+  double count(std::string_view name, std::string_view label = "") const {
+    Counts counts;
+    scheme_->visit_counters(counts);
+    return counts.of(name, label);
+  }
+
+  /// Object files, or with `temporary` the unfinished ones.
+  std::vector<std::filesystem::path> files(bool temporary = false) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder())) {
+      const bool in_level_two = entry.path().parent_path().parent_path() != folder() &&
+                                entry.path().parent_path() != folder();
+      if (!entry.is_regular_file() || !in_level_two) continue;
+      if ((entry.path().extension() == ".tmp") == temporary) found.push_back(entry.path());
+    }
+    return found;
+  }
+  /// What the filesystem has given to the object files.
+  uint64_t allocated_bytes() const {
+    uint64_t sum = 0;
+    for (const std::filesystem::path& path : files()) {
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0) sum += static_cast<uint64_t>(status.st_blocks) * 512;
+    }
+    return sum;
+  }
+
+ private:
+  std::unique_ptr<TempDir> own_folder_;
+  boost::asio::io_context io_;
+  FakeClock clock_;
+  storage::BufferPool buffers_;
+  storage::SchemeSpec spec_;
+  std::unique_ptr<storage::StorageScheme> scheme_;
+};
+
+/// Changes one byte of a file.
+inline void flip_byte(const std::filesystem::path& path, uint64_t offset_bytes,
+                      std::byte mask = std::byte{0x10}) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(static_cast<std::streamoff>(offset_bytes));
+  const int old = file.get();
+  file.seekp(static_cast<std::streamoff>(offset_bytes));
+  file.put(static_cast<char>(static_cast<unsigned char>(old) ^ std::to_integer<int>(mask)));
+}
+
+}  // namespace testing_support
