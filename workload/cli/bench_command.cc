@@ -153,6 +153,7 @@ std::string default_out() {
 }
 
 Expected<void> check_places(const ExperimentOptions& options) {
+  if (auto fit = check_options(options); !fit) return fit;
   std::error_code failure;
   const std::filesystem::path out = options.out;
   const bool holds_result = std::filesystem::exists(out / "results.json", failure) ||
@@ -167,11 +168,14 @@ Expected<void> check_places(const ExperimentOptions& options) {
   if (!options.trace.empty() && !std::filesystem::is_regular_file(options.trace, failure)) {
     return usage_problem("--trace '" + options.trace + "': is no file");
   }
-  std::string error;
-  if (options.trace.empty() && !load_workload(options.workload, error)) {
-    return usage_problem("--workload: " + error);
-  }
   return {};
+}
+
+Expected<Workload> find_workload(const ExperimentOptions& options) {
+  std::string error;
+  auto workload = load_workload(options.workload, error);
+  if (!workload) return usage_problem("--workload: " + error);
+  return *workload;
 }
 
 Expected<ExperimentOptions> resolve_options(const CommandLine& line) {
@@ -230,6 +234,8 @@ int bench(const std::vector<std::string>& arguments) {
   }
   auto options = resolve_options(*line);
   if (!options) return complain(options.error());
+  const auto workload = find_workload(*options);
+  if (!workload) return complain(workload.error());
   auto programs = find_programs();
   if (!programs) return complain(programs.error());
   const auto plan = plan_experiment(*options, *programs);
@@ -240,6 +246,7 @@ int bench(const std::vector<std::string>& arguments) {
   }
   ExperimentInputs inputs;
   inputs.options = std::move(*options);
+  inputs.workload = *workload;
   inputs.programs = std::move(*programs);
   inputs.command = arguments;
   inputs.command.insert(inputs.command.begin(), {"cacheoff", "bench"});

@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,6 +102,12 @@ int open_log(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
+/// A descriptor that is readable once the process has ended. By number, as glibc 2.36 declares the
+/// function without C linkage.
+int open_process(pid_t pid) {
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+}
+
 /// The errno with which exec failed, or 0 where the program runs.
 int wait_for_exec(int failure_fd) {
   int number = 0;
@@ -187,7 +193,7 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
     child.kill_group_and_reap();
     return run_problem("can't execute '" + program + "': " + errno_text(number));
   }
-  child.process_fd_ = pidfd_open(pid, 0);
+  child.process_fd_ = open_process(pid);
   child.output_fd_ = output_read.release();
   child.log_fd_ = log.release();
   fcntl(child.output_fd_, F_SETFL, O_NONBLOCK);

@@ -177,6 +177,7 @@ Expected<void> Experiment::one_run(const PlannedRun& planned) {
   RunRequest request;
   request.cell = cell;
   request.round = planned.round;
+  request.workload = inputs_.workload;
   request.folder = run_folder(out_, cell, planned.round);
   request.scratch = scratch_;
   if (options_.resume) {
@@ -257,8 +258,9 @@ Expected<ExperimentOptions> stored_options(const std::filesystem::path& folder) 
 }
 
 std::optional<double> estimated_s(const ExperimentOptions& options, const Plan& plan) {
-  if (!options.trace.empty() || options.until.kind != Goal::Kind::kDuration) return std::nullopt;
-  return static_cast<double>(plan.order.size()) * (options.until.value + kOverheadPerRunS);
+  const auto length_s = options.run_length_s();
+  if (!length_s) return std::nullopt;
+  return static_cast<double>(plan.order.size()) * (*length_s + kOverheadPerRunS);
 }
 
 std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {

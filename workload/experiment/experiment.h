@@ -18,6 +18,7 @@ namespace workload {
 /// What an experiment needs besides its options.
 struct ExperimentInputs {
   ExperimentOptions options;  ///< With `out` set.
+  Workload workload;          ///< What the options name.
   Programs programs;
   std::vector<std::string> command;  ///< The command line, for the environment.
   std::ostream* progress = nullptr;  ///< Gets the seed, a line a run and the time left.

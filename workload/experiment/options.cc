@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "storage/base/units.h"
+#include "workload/client/goal.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/report/json_text.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kFilesystems{"here", "tmpfs"};
 constexpr uint64_t kRepeatMax = 1000;
-constexpr uint64_t kStreamsMax = 100'000;
 constexpr double kTimeScaleMax = 1e6;
 
 using Values = std::vector<std::string>;
@@ -104,9 +104,9 @@ Expected<void> set_trace(ExperimentOptions& options, const Values& values) {
 }
 
 Expected<void> set_load(ExperimentOptions& options, const Values& values) {
-  auto load = parse_load(values.front());
-  if (!load) return load.error();
-  options.load = *load;
+  std::string error;
+  if (!parse_load_shape(values.front(), error)) return usage_problem("--load: " + error);
+  options.load = values.front();
   return {};
 }
 
@@ -120,9 +120,9 @@ Expected<void> set_time_scale(ExperimentOptions& options, const Values& values) 
 }
 
 Expected<void> set_until(ExperimentOptions& options, const Values& values) {
-  auto goal = parse_goal(values.front());
-  if (!goal) return goal.error();
-  options.until = *goal;
+  std::string error;
+  if (!parse_goal(values.front(), error)) return usage_problem("--until: " + error);
+  options.until = values.front();
   return {};
 }
 
@@ -195,7 +195,8 @@ constexpr std::array<OptionRow, 17> kOptions{{
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
     {"load", "HOW", "best-effort=N or robots=N (best-effort=64)", false, set_load},
-    {"time-scale", "K", "divides think times (20)", false, set_time_scale},
+    {"time-scale", "K", "divides think times (20); with --trace the recorded times", false,
+     set_time_scale},
     {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s)", false, set_until},
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},
     {"seed", "N", "of workload and order (1)", false, set_seed},
@@ -224,46 +225,41 @@ Expected<void> set_option(ExperimentOptions& options, std::string_view name,
   return {};
 }
 
-Expected<Goal> parse_goal(std::string_view text) {
-  const size_t equals = text.find('=');
-  const std::string_view kind = text.substr(0, equals);
-  const std::string_view value =
-      equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
-  Goal goal;
-  goal.text = text;
-  if (kind == "duration") {
-    goal.kind = Goal::Kind::kDuration;
-    if (const auto length = storage::parse_duration(value)) {
-      goal.value = std::chrono::duration<double>(*length).count();
-    }
-  } else if (kind == "requests") {
-    goal.kind = Goal::Kind::kRequests;
-    if (const auto count = storage::parse_count(value)) goal.value = static_cast<double>(*count);
-  } else if (kind == "fill") {
-    goal.kind = Goal::Kind::kFill;
-    goal.value = parse_positive(value).value_or(0);
-  }
-  if (goal.value <= 0) {
-    return wrong("until", text, "must be duration=60s, requests=100000 or fill=2.0");
-  }
-  return goal;
+bool ExperimentOptions::was_given(std::string_view name) const {
+  return std::find(given.begin(), given.end(), name) != given.end();
 }
 
-Expected<std::string> parse_load(std::string_view text) {
-  const size_t equals = text.find('=');
-  const std::string_view how = text.substr(0, equals);
-  if (equals != std::string_view::npos && (how == "best-effort" || how == "robots")) {
-    const auto count = storage::parse_count(text.substr(equals + 1));
-    if (count && *count > 0 && *count <= kStreamsMax) return std::string(text);
+std::optional<double> ExperimentOptions::run_length_s() const {
+  std::string error;
+  const auto goal = parse_goal(until, error);
+  if (!trace.empty() || !goal || goal->kind != Goal::Kind::kDuration) return std::nullopt;
+  return std::chrono::duration<double>(goal->duration).count();
+}
+
+Expected<void> check_options(const ExperimentOptions& options) {
+  if (options.trace.empty()) return {};
+  std::string error;
+  const auto goal = parse_goal(options.until, error);
+  if (options.was_given("until") && goal && goal->kind != Goal::Kind::kRequests) {
+    return wrong("until", options.until, "with --trace it must be requests=N");
   }
-  return wrong("load", text, "must be best-effort=N or robots=N, N from 1 to 100000");
+  const auto shape = parse_load_shape(options.load, error);
+  if (options.was_given("load") && shape && shape->kind != LoadShape::Kind::kBestEffort) {
+    return wrong("load", options.load, "with --trace it must be best-effort=N");
+  }
+  if (options.was_given("load") && options.was_given("time-scale")) {
+    return usage_problem(
+        "--load and --time-scale: with --trace give one of them: as fast as N streams can, or at "
+        "the recorded times divided by K");
+  }
+  return {};
 }
 
 ExperimentOptions quick_options(bool can_mount) {
   ExperimentOptions options;
   if (can_mount) options.filesystems.emplace_back("tmpfs");
   options.cache_size_bytes = 512 * storage::kMiB;
-  options.until = Goal{Goal::Kind::kDuration, 10, "duration=10s"};
+  options.until = "duration=10s";
   options.repeat = 3;
   return options;
 }
@@ -282,12 +278,16 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   out["mount"] = list(mounts);
   if (!options.directory.empty()) out["directory"] = options.directory;
   out["cache-size"] = std::to_string(options.cache_size_bytes);
-  out["workload"] = options.workload;
   if (!options.trace.empty()) out["trace"] = options.trace;
-  out["load"] = options.load;
   char scale[32];
-  out["time-scale"] = std::string(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);
-  out["until"] = options.until.text;
+  const std::string time_scale(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);
+  for (const auto& [name, value] :
+       {std::pair<const char*, std::string>{"workload", options.workload},
+        {"load", options.load},
+        {"time-scale", time_scale},
+        {"until", options.until}}) {
+    if (options.trace.empty() || options.was_given(name)) out[name] = value;
+  }
   out["repeat"] = std::to_string(options.repeat);
   out["seed"] = std::to_string(options.seed);
   out["order"] = options.random_order ? "random" : "listed";
@@ -336,22 +336,26 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
       return run_problem("experiment." + name + ": " + done.error().text);
     }
   }
-  options.given.clear();
   return options;
 }
 
 std::string first_difference(const ExperimentOptions& left, const ExperimentOptions& right) {
+  // Whether there is a trace decides which other options are written out at all.
+  if (left.trace != right.trace) return "trace";
   boost::json::object ours = options_to_json(left);
   boost::json::object theirs = options_to_json(right);
   for (const auto* free : {"repeat", "order", "directory"}) {
     ours.erase(free);
     theirs.erase(free);
   }
-  for (const auto& member : ours) {
-    const auto* other = theirs.if_contains(member.key());
-    if (other == nullptr || *other != member.value()) return member.key();
+  for (const auto* side : {&ours, &theirs}) {
+    const auto& other_side = side == &ours ? theirs : ours;
+    for (const auto& member : *side) {
+      const auto* other = other_side.if_contains(member.key());
+      if (other == nullptr || *other != member.value()) return member.key();
+    }
   }
-  return theirs.contains("trace") && !ours.contains("trace") ? "trace" : "";
+  return {};
 }
 
 }  // namespace workload

@@ -15,20 +15,6 @@
 
 namespace workload {
 
-/// When a run ends.
-struct Goal {
-  enum class Kind { kDuration, kRequests, kFill };
-  Kind kind = Kind::kDuration;
-  double value = 0;  ///< Seconds, requests, or multiples of the cache size; positive.
-  std::string text;  ///< As given: `duration=60s`.
-};
-
-/// Reads `duration=60s`, `requests=100000`, `fill=2.0`.
-Expected<Goal> parse_goal(std::string_view text);
-
-/// Checks `best-effort=N` or `robots=N` (N from 1 to 100000) and gives it back.
-Expected<std::string> parse_load(std::string_view text);
-
 /// Cells that are left out: those that match every field that is not empty.
 struct Exclusion {
   std::string scheme;
@@ -44,10 +30,10 @@ struct ExperimentOptions {
   std::string directory;                ///< Empty: the result folder.
   uint64_t cache_size_bytes = 1ULL << 30;
   std::string workload = "polymix4";
-  std::string trace;  ///< Empty: the workload.
-  std::string load = "best-effort=64";
+  std::string trace;                    ///< Empty: the workload.
+  std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
   double time_scale = 20;
-  Goal until{Goal::Kind::kDuration, 60, "duration=60s"};
+  std::string until = "duration=60s";  ///< As parse_goal() reads it.
   unsigned repeat = 6;
   uint64_t seed = 1;
   bool random_order = true;
@@ -59,6 +45,11 @@ struct ExperimentOptions {
   std::vector<Exclusion> exclusions;  ///< From the file only.
   /// Names of the options that were set, rather than left at their default.
   std::vector<std::string> given;
+
+  /// Whether that option was set.
+  bool was_given(std::string_view name) const;
+  /// Seconds that each run's load is on; nothing where its goal is no duration.
+  std::optional<double> run_length_s() const;
 };
 
 /// An option by name: the same on the command line and in the file.
@@ -77,11 +68,16 @@ std::span<const OptionRow> option_table();
 Expected<void> set_option(ExperimentOptions& options, std::string_view name,
                           const std::vector<std::string>& values);
 
+/// Whether the options fit each other; with a trace, `--until` must be a number of requests and
+/// `--load` must be best-effort.
+Expected<void> check_options(const ExperimentOptions& options);
+
 /// The values of `cacheoff bench --quick`: a small comparison of about three minutes. With
 /// `can_mount`, ufs runs on a tmpfs too.
 ExperimentOptions quick_options(bool can_mount);
 
-/// The options that define the work, by name, as `results.json` keeps them.
+/// The options that define the work, by name, as `results.json` keeps them. With a trace, what says
+/// how a workload is run stands there only where it was given.
 boost::json::object options_to_json(const ExperimentOptions& options);
 
 /// Reads back what options_to_json() made; the Problem names the key that is wrong.

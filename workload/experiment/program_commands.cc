@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "workload/client/goal.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -16,23 +17,45 @@ std::string plain_number(double number) {
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr};
 }
 
-/// How a trace is replayed: recorded times, divided, or as fast as so many streams can.
-std::string replay_timing(const ExperimentOptions& options) {
-  if (options.load.rfind("best-effort=", 0) == 0 &&
-      std::find(options.given.begin(), options.given.end(), "load") != options.given.end()) {
-    return "asap";
+/// How a trace is replayed: at the recorded times divided by the time scale where that is given,
+/// else as fast as so many streams can.
+void add_replay_options(std::vector<std::string>& command, const ExperimentOptions& options) {
+  std::string error;
+  if (options.was_given("time-scale")) {
+    command.insert(command.end(), {"--timing", "scaled=" + plain_number(options.time_scale)});
+  } else {
+    command.insert(command.end(), {"--timing", "asap"});
   }
-  const bool scaled =
-      std::find(options.given.begin(), options.given.end(), "time-scale") != options.given.end();
-  return scaled ? "scaled=" + plain_number(options.time_scale) : "recorded";
+  const auto shape = parse_load_shape(options.load, error);
+  if (options.was_given("load") && shape) {
+    command.insert(command.end(), {"--concurrency", std::to_string(shape->robots)});
+  }
+  const auto goal = parse_goal(options.until, error);
+  if (options.was_given("until") && goal) {
+    command.insert(command.end(), {"--limit", std::to_string(goal->requests)});
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
-                                        const ExperimentOptions& options) {
-  return {cacheoff.string(), "origin",         "--listen",     std::string(kAnyPort),
-          "--workload",      options.workload, "--time-scale", plain_number(options.time_scale)};
+                                        const ExperimentOptions& options,
+                                        const Workload& workload) {
+  std::vector<std::string> command{cacheoff.string(), "origin", "--listen", std::string(kAnyPort)};
+  // A log does not say how long its origins thought: they answer at once, unless a workload says
+  // otherwise.
+  if (!options.trace.empty() && !options.was_given("workload")) return command;
+  const ServerModel& server = workload.server;
+  const auto idle_ns = std::chrono::nanoseconds(server.idle_timeout).count();
+  for (const auto& [option, value] :
+       {std::pair<const char*, std::string>{"--think", server.think.text(Quantity::kDuration)},
+        {"--requests-per-connection", server.requests_per_connection.text(Quantity::kCount)},
+        {"--idle-timeout", std::to_string(idle_ns / 1000) + "us"},
+        {"--time-scale", plain_number(options.time_scale)}}) {
+    command.emplace_back(option);
+    command.push_back(value);
+  }
+  return command;
 }
 
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
@@ -55,12 +78,12 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
     command.emplace_back("load");
     add("--workload", options.workload);
     add("--load", options.load);
-    add("--until", options.until.text);
+    add("--until", options.until);
     add("--time-scale", plain_number(options.time_scale));
   } else {
     command.emplace_back("replay");
     command.push_back(options.trace);
-    add("--timing", replay_timing(options));
+    add_replay_options(command, options);
   }
   add("--proxy", addresses.proxy->text());
   add("--origin", addresses.origin->text());
@@ -72,11 +95,9 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
 }
 
 std::chrono::milliseconds sample_interval(const ExperimentOptions& options) {
-  if (!options.trace.empty() || options.until.kind != Goal::Kind::kDuration) {
-    return std::chrono::seconds(1);
-  }
-  const auto hundredth = static_cast<int64_t>(options.until.value * 1000 / 100);
-  return std::chrono::milliseconds(std::max<int64_t>(hundredth, 100));
+  const auto length_s = options.run_length_s();
+  if (!length_s) return std::chrono::seconds(1);
+  return std::chrono::milliseconds(std::max<int64_t>(static_cast<int64_t>(*length_s * 10), 100));
 }
 
 std::optional<storage::HostPort> address_behind(std::string_view line, std::string_view marker) {

@@ -12,6 +12,7 @@
 
 #include "storage/base/units.h"
 #include "workload/experiment/options.h"
+#include "workload/model/workload.h"
 
 namespace workload {
 
@@ -22,8 +23,10 @@ struct ProgramAddresses {
   std::optional<storage::HostPort> admin;
 };
 
+/// The origin behaves as the workload says. For a trace it answers at once, unless the options name
+/// a workload.
 std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
-                                        const ExperimentOptions& options);
+                                        const ExperimentOptions& options, const Workload& workload);
 
 /// `cache_dir` is the argument of --cache-dir.
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,

@@ -20,6 +20,7 @@ std::string Progress::time_left() const {
   if (done_ > 0) per_run_s = spent_s_ / static_cast<double>(done_);
   if (!per_run_s) return {};
   const double left_s = *per_run_s * static_cast<double>(runs_ - done_ - skipped_);
+  if (left_s < 1) return {};
   return ", about " +
          storage::format_duration(std::chrono::seconds(static_cast<int64_t>(left_s + 0.5))) +
          " left";

@@ -151,7 +151,8 @@ Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child
 }
 
 Expected<void> Run::start_servers() {
-  auto origin = start_server(origin_, origin_command(programs_.cacheoff, options_), "origin.log");
+  auto origin = start_server(
+      origin_, origin_command(programs_.cacheoff, options_, request_.workload), "origin.log");
   if (!origin) return origin.error();
   addresses_.origin = *origin;
   const std::string cache =
@@ -178,10 +179,10 @@ Expected<void> Run::drive_load() {
 }
 
 Expected<void> Run::wait_for_load() {
-  const bool timed = options_.trace.empty() && options_.until.kind == Goal::Kind::kDuration;
-  const auto deadline = std::chrono::steady_clock::now() +
-                        (timed ? seconds(static_cast<int64_t>(options_.until.value * 2) + 120)
-                               : std::chrono::duration_cast<seconds>(kRunTimeMax));
+  const auto length_s = options_.run_length_s();
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      (length_s ? seconds(static_cast<int64_t>(*length_s * 2) + 120) : seconds(kRunTimeMax));
   for (int turn = 0;; ++turn) {
     const auto event =
         ChildWaiter::wait({&*load_, &*proxy_, &*origin_}, &stop_, RunWatch::kSamplePeriod);
@@ -305,7 +306,7 @@ Expected<boost::json::object> Run::make_record() {
   record["limited_by"] = verdict.limited_by;
   if (tmpfs_) record["mount_options_in_force"] = tmpfs_->options_in_force();
   record["warnings"] = merge_warnings(record, {warnings_, verdict.warnings});
-  record["valid"] = verdict.warnings.empty() && failure_.empty();
+  record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
   if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {
     return done.error();

@@ -9,6 +9,7 @@
 #include "workload/experiment/expected.h"
 #include "workload/experiment/options.h"
 #include "workload/experiment/plan.h"
+#include "workload/model/workload.h"
 
 namespace workload {
 
@@ -22,14 +23,15 @@ struct Programs {
 struct RunRequest {
   CellPlan cell;
   unsigned round = 1;
+  Workload workload;              ///< What the options name.
   std::filesystem::path folder;   ///< Of this run's files; made, and must be new.
   std::filesystem::path scratch;  ///< The cache lives in a new folder below; removed at the end.
 };
 
-/// Runs the cell once. The run's record (docs/results.md says its keys) is returned and was written
-/// to `folder`/result.json as the last of its files: where that is, the run was finished. A Problem
-/// where the run gave no result, or where `stop` received a signal. Whatever happens, the programs
-/// are gone afterwards, a tmpfs is unmounted and the cache is removed.
+/// Runs the cell once. The run's record (docs/experiments.md says its keys) is returned and was
+/// written to `folder`/result.json as the last of its files: where that is, the run was finished. A
+/// Problem where the run gave no result, or where `stop` received a signal. Whatever happens, the
+/// programs are gone afterwards, a tmpfs is unmounted and the cache is removed.
 ///
 /// Blocks the calling thread for the length of the run.
 Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,

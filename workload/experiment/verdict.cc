@@ -29,7 +29,10 @@ std::string_view find_limit(const RunObservation& seen) {
 RunVerdict judge_run(const RunObservation& seen) {
   RunVerdict verdict;
   verdict.limited_by = find_limit(seen);
-  const auto warn = [&](std::string text) { verdict.warnings.push_back(std::move(text)); };
+  const auto warn = [&](std::string text) {
+    verdict.warnings.push_back(std::move(text));
+    verdict.valid = false;
+  };
   if (seen.requests == 0) warn("no request was completed");
   if (seen.wrong_bodies > 0) {
     warn(std::to_string(seen.wrong_bodies) + " responses had wrong bytes");
@@ -39,7 +42,8 @@ RunVerdict judge_run(const RunObservation& seen) {
          " % of a CPU): the throughput is a lower bound");
   }
   if (verdict.limited_by == kLimitedByMachine) {
-    warn("all CPUs of the machine were busy: proxy, origin and load generator hold each other up");
+    verdict.warnings.emplace_back(
+        "all CPUs of the machine were busy: proxy, origin and load generator held each other up");
   }
   if (static_cast<double>(seen.errors) > kErrorShareMax * static_cast<double>(seen.requests)) {
     warn(std::to_string(seen.errors) + " of " + std::to_string(seen.requests) +

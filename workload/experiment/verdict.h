@@ -40,7 +40,9 @@ struct RunObservation {
 /// The judgement.
 struct RunVerdict {
   std::string limited_by;
-  std::vector<std::string> warnings;  ///< Each says why the figures are not valid, in one line.
+  std::vector<std::string> warnings;  ///< One line each.
+  /// False where a warning makes the figures unfit for the table.
+  bool valid = true;
 };
 
 /// A share of one CPU from which a program that runs on one thread counts as saturated.
@@ -53,7 +55,8 @@ inline constexpr double kStealShareMax = 0.01;
 inline constexpr double kClockStepMax = 0.1;
 
 /// Names the limit (the generator before all else, since it makes the figure a lower bound) and
-/// lists what makes the run invalid; no warning means valid.
+/// lists what makes the run invalid. That all CPUs were busy is a warning only: the figures are
+/// what this machine can do, although not what the proxy could do alone.
 RunVerdict judge_run(const RunObservation& seen);
 
 }  // namespace workload

@@ -32,8 +32,8 @@ struct CellResult {
   std::string device;         ///< `native`.
   uint64_t disks = 0;         ///< Cache directories.
   uint64_t cache_size_bytes = 0;
-  /// Finished runs with the keys of docs/results.md. One whose `failure` is not null (a wrong byte,
-  /// a program that failed) is shown and counted, but enters no median.
+  /// Finished runs with the keys of docs/experiments.md. One whose `failure` is not null (a wrong
+  /// byte, a program that failed) is shown and counted, but enters no median.
   std::vector<boost::json::object> runs;
   std::vector<FailedRun> failed_runs;
   /// Whether more runs were meant to come when this was written.

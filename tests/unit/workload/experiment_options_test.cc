@@ -1,0 +1,158 @@
+#include "workload/experiment/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "workload/experiment/options_file.h"
+
+namespace workload {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string problem_of(std::string_view name, const std::vector<std::string>& values) {
+  ExperimentOptions options;
+  const auto done = set_option(options, name, values);
+  if (done) return "";
+  EXPECT_TRUE(done.error().usage);
+  return done.error().text;
+}
+
+std::string file_problem(std::string_view text) {
+  ExperimentOptions options;
+  const auto done = apply_options_text(options, text, "e.toml");
+  return done ? "" : done.error().text;
+}
+
+TEST(ExperimentOptions, ListsAreSplitAndKeptOnce) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "scheme", {"ufs,none", "ufs,memory"}));
+  EXPECT_THAT(options.schemes, ElementsAre("ufs", "none", "memory"));
+  ASSERT_TRUE(set_option(options, "mount", {"default", "noatime,size=1G"}));
+  EXPECT_THAT(options.mounts, ElementsAre("", "noatime,size=1G"));
+  EXPECT_TRUE(options.was_given("mount"));
+  EXPECT_FALSE(options.was_given("load"));
+}
+
+TEST(ExperimentOptions, WrongValuesNameOptionValueAndWhatIsRight) {
+  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("--filesystem 'ext4'"));
+  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("here and tmpfs"));
+  EXPECT_THAT(problem_of("cache-size", {"huge"}), HasSubstr("--cache-size 'huge'"));
+  EXPECT_THAT(problem_of("cache-size", {"10"}), HasSubstr("at least 1M"));
+  EXPECT_THAT(problem_of("load", {"rate=5"}), HasSubstr("--load"));
+  EXPECT_THAT(problem_of("until", {"forever"}), HasSubstr("--until"));
+  EXPECT_THAT(problem_of("repeat", {"0"}), HasSubstr("1 to 1000"));
+  EXPECT_THAT(problem_of("time-scale", {"nan"}), HasSubstr("--time-scale 'nan'"));
+  EXPECT_THAT(problem_of("order", {"best"}), HasSubstr("random or listed"));
+  EXPECT_THAT(problem_of("seed", {"-1"}), HasSubstr("--seed '-1'"));
+  EXPECT_THAT(problem_of("seed", {"1", "2"}), HasSubstr("twice"));
+  EXPECT_THAT(problem_of("mount", {"a b"}), HasSubstr("without blanks"));
+  EXPECT_THAT(problem_of("memory", {"1G"}), HasSubstr("no such option"));
+}
+
+TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
+  std::set<std::string_view> names;
+  for (const auto& row : option_table()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    EXPECT_NE(row.set, nullptr);
+  }
+  for (const auto* name :
+       {"scheme", "filesystem", "mount", "directory", "cache-size", "workload", "trace", "load",
+        "time-scale", "until", "repeat", "seed", "order", "quick", "out", "resume", "dry-run"}) {
+    EXPECT_EQ(names.count(name), 1U) << name;
+  }
+}
+
+TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));
+  EXPECT_DOUBLE_EQ(options.run_length_s().value_or(0), 90);
+  ASSERT_TRUE(set_option(options, "until", {"requests=100"}));
+  EXPECT_FALSE(options.run_length_s());
+}
+
+TEST(ExperimentOptions, JsonGivesThemBack) {
+  ExperimentOptions options = quick_options(true);
+  options.scheme_options["ufs"] = "l1=2,l2=4";
+  options.exclusions.push_back({"ufs", "here", ""});
+  ASSERT_TRUE(set_option(options, "mount", {"default", "noatime"}));
+  ASSERT_TRUE(set_option(options, "seed", {"18446744073709551615"}));
+  const auto back = options_from_json(options_to_json(options));
+  ASSERT_TRUE(back) << back.error().text;
+  EXPECT_EQ(options_to_json(*back), options_to_json(options));
+  EXPECT_EQ(first_difference(*back, options), "");
+}
+
+TEST(ExperimentOptions, OnlyWhatChangesTheWorkIsADifference) {
+  ExperimentOptions left;
+  ExperimentOptions right;
+  right.repeat = 40;
+  right.random_order = false;
+  EXPECT_EQ(first_difference(left, right), "");
+  right.cache_size_bytes *= 2;
+  EXPECT_EQ(first_difference(left, right), "cache-size");
+  right = left;
+  right.trace = "x.log";
+  EXPECT_EQ(first_difference(left, right), "trace");
+  EXPECT_EQ(first_difference(right, left), "trace");
+}
+
+TEST(ExperimentOptions, ATraceTakesSomeOptionsOnly) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "trace", {"x.log"}));
+  EXPECT_TRUE(check_options(options));
+  auto timed = options;
+  ASSERT_TRUE(set_option(timed, "until", {"duration=5s"}));
+  EXPECT_THAT(check_options(timed).error().text, HasSubstr("requests=N"));
+  auto robots = options;
+  ASSERT_TRUE(set_option(robots, "load", {"robots=5"}));
+  EXPECT_THAT(check_options(robots).error().text, HasSubstr("best-effort=N"));
+  ASSERT_TRUE(set_option(options, "load", {"best-effort=5"}));
+  ASSERT_TRUE(set_option(options, "time-scale", {"5"}));
+  EXPECT_THAT(check_options(options).error().text, HasSubstr("one of them"));
+  EXPECT_FALSE(options_to_json(robots).contains("until"));
+}
+
+TEST(ExperimentFile, SaysAllThatOptionsCanAndMore) {
+  ExperimentOptions options;
+  const auto done = apply_options_text(options, R"(
+scheme = ["none", "ufs"]
+cache_size = "2G"
+time-scale = 2.5
+repeat = 7
+order = "listed"
+[scheme-options]
+ufs = "l1=4"
+[[exclude]]
+scheme = "ufs"
+filesystem = "here"
+)",
+                                       "e.toml");
+  ASSERT_TRUE(done) << done.error().text;
+  EXPECT_THAT(options.schemes, ElementsAre("none", "ufs"));
+  EXPECT_EQ(options.cache_size_bytes, 2ULL << 30);
+  EXPECT_DOUBLE_EQ(options.time_scale, 2.5);
+  EXPECT_EQ(options.repeat, 7U);
+  EXPECT_FALSE(options.random_order);
+  EXPECT_EQ(options.scheme_options.at("ufs"), "l1=4");
+  ASSERT_EQ(options.exclusions.size(), 1U);
+  EXPECT_EQ(options.exclusions[0].scheme, "ufs");
+}
+
+TEST(ExperimentFile, ProblemsNameFileAndLine) {
+  EXPECT_THAT(file_problem("scheme = \"ufs\"\ncolour = 1\n"), HasSubstr("e.toml:2: "));
+  EXPECT_THAT(file_problem("scheme = \"ufs\"\ncolour = 1\n"), HasSubstr("colour"));
+  EXPECT_THAT(file_problem("\nrepeat = \"x\"\n"), HasSubstr("e.toml:2: --repeat 'x'"));
+  EXPECT_THAT(file_problem("scheme = \n"), HasSubstr("e.toml:1: "));
+  EXPECT_THAT(file_problem("scheme = {a = 1}\n"), HasSubstr("scheme must be"));
+  EXPECT_THAT(file_problem("[[exclude]]\nsize = \"1\"\n"), HasSubstr("exclude.size"));
+  EXPECT_THAT(file_problem("[[exclude]]\n"), HasSubstr("excludes everything"));
+  EXPECT_THAT(file_problem("[scheme-options]\nufs = 3\n"), HasSubstr("scheme-options.ufs"));
+}
+
+}  // namespace
+}  // namespace workload

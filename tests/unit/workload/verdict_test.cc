@@ -1,0 +1,115 @@
+#include "workload/experiment/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "workload/experiment/access_log_count.h"
+
+namespace workload {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunObservation calm_run() {
+  RunObservation seen;
+  seen.requests = 10000;
+  seen.load_cpu_share = 0.3;
+  seen.proxy_cpu_share = 0.4;
+  seen.origin_cpu_share = 0.2;
+  seen.steady = true;
+  return seen;
+}
+
+TEST(Verdict, ACalmRunIsLimitedByItsLoadAndValid) {
+  const RunVerdict verdict = judge_run(calm_run());
+  EXPECT_EQ(verdict.limited_by, kLimitedByOffer);
+  EXPECT_THAT(verdict.warnings, IsEmpty());
+  EXPECT_TRUE(verdict.valid);
+}
+
+TEST(Verdict, NamesTheLimit) {
+  auto seen = calm_run();
+  seen.proxy_cpu_share = 0.95;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  // An event loop that waits for its disk is as full as one that computes.
+  seen.proxy_cpu_share = 0.3;
+  seen.proxy_blocked_share = 0.65;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByDisk);
+  seen = calm_run();
+  seen.disk_busy_share = 0.97;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByDisk);
+  seen = calm_run();
+  seen.origin_cpu_share = 0.99;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByOrigin);
+  seen = calm_run();
+  seen.machine_busy_share = 0.99;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByMachine);
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("all CPUs")));
+  EXPECT_TRUE(judge_run(seen).valid);
+}
+
+TEST(Verdict, ASaturatedGeneratorMakesALowerBound) {
+  auto seen = calm_run();
+  seen.load_cpu_share = 0.96;
+  seen.proxy_cpu_share = 0.99;
+  const RunVerdict verdict = judge_run(seen);
+  EXPECT_EQ(verdict.limited_by, kLimitedByLoad);
+  EXPECT_THAT(verdict.warnings, ElementsAre(HasSubstr("lower bound")));
+  EXPECT_FALSE(verdict.valid);
+}
+
+TEST(Verdict, EveryFlagHasItsLine) {
+  auto seen = calm_run();
+  seen.errors = 11;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("11 of 10000 requests failed")));
+  seen.errors = 10;
+  EXPECT_THAT(judge_run(seen).warnings, IsEmpty());
+  seen = calm_run();
+  seen.steady = false;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("not steady")));
+  seen = calm_run();
+  seen.steal_share = 0.05;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("5.0 % of the CPU")));
+  seen = calm_run();
+  seen.clock_step_s = -1.5;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("-1.500 s")));
+  seen = calm_run();
+  seen.wrong_bodies = 1;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("wrong bytes")));
+  seen = calm_run();
+  seen.requests = 0;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("no request")));
+}
+
+TEST(Verdict, TwoAccountsOfHitsMustAgree) {
+  auto seen = calm_run();
+  seen.robot_hits = 5;
+  EXPECT_THAT(judge_run(seen).warnings, IsEmpty());
+  seen.proxy_hits = 5;
+  EXPECT_THAT(judge_run(seen).warnings, IsEmpty());
+  seen.proxy_hits = 6;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("robots saw 5 hits")));
+}
+
+TEST(AccessLogCount, CountsResultCodes) {
+  AccessLogCounts counts;
+  for (const auto* code :
+       {"TCP_HIT/200", "TCP_MEM_HIT/200", "TCP_IMS_HIT/304", "TCP_INM_HIT/304", "TCP_CF_HIT/200",
+        "TCP_REFRESH_UNMODIFIED/200", "TCP_MISS/200", "TCP_CLIENT_REFRESH_MISS/200",
+        "TCP_REFRESH_MODIFIED/200", "TCP_HIT_ABORTED/200", "NONE_NONE/400"}) {
+    count_access_log_line("1700000000.123     45 127.0.0.1 " + std::string(code) +
+                              " 4321 GET http://h/ - HIER_NONE/- text/html",
+                          counts);
+  }
+  count_access_log_line("garbage", counts);
+  EXPECT_EQ(counts.lines, 12U);
+  EXPECT_EQ(counts.hits, 6U);
+  EXPECT_EQ(counts.requests, 9U);
+  EXPECT_EQ(counts.aborted, 1U);
+  EXPECT_EQ(counts.unreadable, 1U);
+}
+
+}  // namespace
+}  // namespace workload
