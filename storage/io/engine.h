@@ -36,7 +36,8 @@ enum class OpenMode {
 };
 
 /// File operations. All calls on the owner's executor. A cancelled operation completes once, and
-/// only when nothing touches its buffer any more.
+/// only when nothing touches its buffer any more. Relative paths are resolved against the folder
+/// that the engine was made for. Errors are as error_from_errno() says.
 class IoEngine {
  public:
   virtual ~IoEngine() = default;

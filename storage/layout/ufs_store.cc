@@ -116,7 +116,20 @@ Task<void> UfsStore::leave_clean() {
   std::vector<UfsLogRecord> records;
   records.reserve(index_.count());
   while (std::optional<UfsLogRecord> next = index_.take_victim()) records.push_back(*next);
-  co_return co_await log_.rewrite(std::move(records), true, next_sequence_);
+  for (unsigned attempt = 0;; ++attempt) {
+    const Result<void> written = co_await log_.rewrite(records, true, next_sequence_);
+    const bool full = !written && written.error().code == Errc::kNoSpace;
+    if (!full || attempt >= kDiskSpaceAttempts || records.empty()) co_return written;
+    // A full disk: the objects that would have gone next make room for the log.
+    ++counts_.disk_full;
+    const size_t victims = std::min(records.size(), records.size() / 64 + 4);
+    for (size_t i = 0; i < victims; ++i) {
+      ++counts_.evictions;
+      const Result<void> unlinked = co_await engine_->unlink(object_path(records[i].sequence));
+      if (!unlinked && unlinked.error().code != Errc::kNotFound) co_return unlinked;
+    }
+    records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(victims));
+  }
 }
 
 Task<void> UfsStore::reserve_space(uint64_t size_bytes) {

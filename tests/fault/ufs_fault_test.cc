@@ -206,6 +206,24 @@ TEST(UfsFaults, ADiskFilledByOthersIsNoSpaceUntilThereIsSomeAgain) {
   EXPECT_TRUE(store.get("key").has_value());
 }
 
+TEST(UfsFaults, AFullDiskStillGetsACleanLog) {
+  UfsUnderTest store;
+  ASSERT_TRUE(store.start().has_value());
+  for (uint64_t i = 0; i < 30; ++i) {
+    ASSERT_TRUE(store.put(std::to_string(i), versioned(i, 2000)).has_value());
+  }
+  store.plan.disk_size_bytes = store.plan.disk_used_bytes();
+  ASSERT_TRUE(store.stop().has_value());
+  store.plan.disk_size_bytes.reset();
+  const auto report = store.start();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->clean);
+  EXPECT_LT(report->objects, 30u);
+  EXPECT_GE(report->objects, 20u);
+  EXPECT_EQ(report->objects, store.files().size());
+  EXPECT_TRUE(store.get("29").has_value()) << "the last used stay";
+}
+
 TEST(UfsFaults, TooManyOpenFilesIsOverloadAndCostsNoObject) {
   UfsUnderTest store;
   ASSERT_TRUE(store.start().has_value());
