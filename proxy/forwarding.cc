@@ -224,6 +224,10 @@ DownstreamResponse make_not_modified(const StoredResponse& entry, Seconds age,
       case field::last_modified:
         if (!has_tag) out.head.insert(line.name_string(), line.value());
         break;
+      case field::unknown:
+        // Extension fields say who made the response or how it came about, not what the body is.
+        out.head.insert(line.name_string(), line.value());
+        break;
       default:
         break;
     }

@@ -82,7 +82,8 @@ DownstreamResponse make_partial_response(const StoredResponse& entry, Seconds ag
                                          uint64_t size_bytes, const ClientSide& client,
                                          const ForwardingOptions& options);
 
-/// 304 for a stored response: only the fields that RFC 9110 15.4.5 asks for, and Age.
+/// 304 for a stored response: the fields that RFC 9110 15.4.5 asks for, Age, and the origin's
+/// extension fields; no other representation metadata.
 DownstreamResponse make_not_modified(const StoredResponse& entry, Seconds age,
                                      const ClientSide& client, const ForwardingOptions& options);
 

@@ -126,8 +126,8 @@ TEST_P(PublicClients, TheAccessLogTellsMissesFromHits) {
 INSTANTIATE_TEST_SUITE_P(Schemes, PublicClients,
                          testing::Values("scheme=memory,size=256M",
                                          "scheme=ufs,path={folder}/cache,size=256M,l1=2,l2=4"),
-                         [](const auto& info) {
-                           return std::string(info.param).substr(7, 3) == "mem" ? "memory" : "ufs";
+                         [](const auto& row) {
+                           return std::string(row.param).substr(7, 3) == "mem" ? "memory" : "ufs";
                          });
 
 }  // namespace
