@@ -1,8 +1,11 @@
 #include "workload/experiment/experiment.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <ostream>
 
 #include "storage/base/units.h"
@@ -52,6 +55,21 @@ Expected<void> publish_representative(const std::filesystem::path& out, const Ce
     }
   }
   return {};
+}
+
+constexpr std::string_view kScratchPrefix = "cacheoff-scratch-";
+
+/// Removes what runners left in a folder that were killed and could not clear up themselves.
+void remove_stale_scratch(const std::filesystem::path& directory) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(kScratchPrefix, 0) != 0) continue;
+    const auto pid = storage::parse_count(std::string_view(name).substr(kScratchPrefix.size()));
+    if (!pid || *pid == 0 || *pid > INT32_MAX) continue;
+    const bool is_gone = kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+    if (is_gone) std::filesystem::remove_all(entry.path(), failure);
+  }
 }
 
 /// The experiment under way.
@@ -105,7 +123,9 @@ Expected<void> Experiment::open_folder() {
   if (failure) return run_problem("can't make '" + out_.string() + "': " + failure.message());
   const std::filesystem::path directory =
       options_.directory.empty() ? out_ : std::filesystem::path(options_.directory);
-  scratch_ = std::filesystem::absolute(directory) / ("scratch-" + std::to_string(getpid()));
+  remove_stale_scratch(directory);
+  scratch_ = std::filesystem::absolute(directory) /
+             (std::string(kScratchPrefix) + std::to_string(getpid()));
   std::filesystem::create_directories(scratch_, failure);
   if (failure) {
     return usage_problem("--directory '" + directory.string() +

@@ -1,6 +1,7 @@
 #include "workload/experiment/runner.h"
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -262,6 +263,12 @@ RunObservation Run::observe(boost::json::object& record) const {
   const auto generator = number_at(record, "generator.cpu_percent");
   const double length_s = std::max(watch_->length_s(), 1e-3);
   seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
+  if (seen.machine_busy_share) {
+    const double own_share =
+        (seen.proxy_cpu_share + seen.origin_cpu_share + load_end_.use.cpu_s / length_s) /
+        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
+  }
   seen.requests = count_at(record, "requests");
   seen.errors = sum_at(record, "errors");
   seen.wrong_bodies = count_at(record, "wrong_bodies");

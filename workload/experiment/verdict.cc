@@ -53,6 +53,10 @@ RunVerdict judge_run(const RunObservation& seen) {
   if (seen.steal_share.value_or(0) > kStealShareMax) {
     warn("the hypervisor took " + decimal(*seen.steal_share * 100, 1) + " % of the CPU time");
   }
+  if (seen.others_busy_share.value_or(0) > kOthersShareMax) {
+    warn("other programs used " + decimal(*seen.others_busy_share * 100, 0) +
+         " % of the machine's CPU time");
+  }
   if (std::fabs(seen.clock_step_s) > kClockStepMax) {
     warn("the wall clock was set by " + decimal(seen.clock_step_s, 3) + " s during the run");
   }

@@ -26,8 +26,10 @@ struct RunObservation {
   double proxy_blocked_share = 0;
   std::optional<double> disk_busy_share;     ///< Of the device under the cache.
   std::optional<double> machine_busy_share;  ///< Of all CPUs of the machine.
-  std::optional<double> steal_share;         ///< CPU time that the hypervisor gave to others.
-  double clock_step_s = 0;                   ///< How far the wall clock was set, either way.
+  /// Of all CPUs, what others than the run's three programs used; the kernel's own threads too.
+  std::optional<double> others_busy_share;
+  std::optional<double> steal_share;  ///< CPU time that the hypervisor gave to others.
+  double clock_step_s = 0;            ///< How far the wall clock was set, either way.
   uint64_t requests = 0;
   uint64_t errors = 0;
   uint64_t wrong_bodies = 0;
@@ -51,6 +53,8 @@ inline constexpr double kSaturatedShare = 0.9;
 inline constexpr double kErrorShareMax = 0.001;
 /// Share of CPU time that may be stolen in a valid run.
 inline constexpr double kStealShareMax = 0.01;
+/// Share of all CPUs that other programs may use in a valid run.
+inline constexpr double kOthersShareMax = 0.25;
 /// How far the wall clock may move in a valid run, in seconds.
 inline constexpr double kClockStepMax = 0.1;
 

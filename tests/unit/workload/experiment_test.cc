@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -248,6 +249,18 @@ TEST_F(ExperimentTest, ACacheThatDoesNotFitIsAReason) {
   ASSERT_EQ(end->results.cells[1].failed_runs.size(), 1U);
   EXPECT_THAT(end->results.cells[1].failed_runs[0].reason, HasSubstr("does not fit"));
   expect_nothing_left();
+}
+
+TEST_F(ExperimentTest, WhatAKilledRunnerLeftIsRemoved) {
+  inputs_.options.repeat = 1;
+  // No process has the highest number there can be, and this one is alive.
+  const auto stale = folder_ / "out/cacheoff-scratch-2147483647";
+  const auto alive = folder_ / ("out/cacheoff-scratch-" + std::to_string(getppid()));
+  std::filesystem::create_directories(stale / "ufs-here-1");
+  std::filesystem::create_directories(alive);
+  ASSERT_TRUE(run());
+  EXPECT_FALSE(std::filesystem::exists(stale));
+  EXPECT_TRUE(std::filesystem::exists(alive));
 }
 
 TEST_F(ExperimentTest, ThePlanIsDescribed) {

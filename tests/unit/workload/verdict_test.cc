@@ -73,6 +73,9 @@ TEST(Verdict, EveryFlagHasItsLine) {
   seen.steal_share = 0.05;
   EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("5.0 % of the CPU")));
   seen = calm_run();
+  seen.others_busy_share = 0.3;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("other programs used 30 %")));
+  seen = calm_run();
   seen.clock_step_s = -1.5;
   EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("-1.500 s")));
   seen = calm_run();
