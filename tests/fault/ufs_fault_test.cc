@@ -278,6 +278,28 @@ TEST(UfsFaults, WhatCannotBeRemovedCountsUntilItIs) {
   EXPECT_EQ(store.count("unremovable_bytes"), 0);
 }
 
+TEST(UfsFaults, OfTwoVersionsThatACrashLeavesTheNewerCounts) {
+  for (const bool with_log : {true, false}) {
+    UfsUnderTest store;
+    ASSERT_TRUE(store.start().has_value());
+    ASSERT_TRUE(store.put("key", versioned(1, 50'000)).has_value());
+    store.plan.fail_always = {IoOperation::kUnlink};
+    ASSERT_TRUE(store.put("key", versioned(2, 10'000)).has_value());
+    // With enough records both are in the log, else neither is.
+    for (uint64_t i = 0; with_log && i < 100; ++i) {
+      ASSERT_TRUE(store.put(std::to_string(i), versioned(i, 10)).has_value());
+    }
+    EXPECT_EQ(store.files().size(), with_log ? 102u : 2u);
+    ASSERT_TRUE(store.stop(storage::StopMode::kAbandon).has_value());
+    store.plan.fail_always.clear();
+    const auto report = store.start();
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->dropped_stray, 1u);
+    EXPECT_TRUE(*store.get("key") == versioned(2, 10'000));
+    expect_space_is_accounted_for(store);
+  }
+}
+
 TEST(UfsFaults, ALogThatCannotBeWrittenFailsNothing) {
   UfsUnderTest store(64 << 20);
   ASSERT_TRUE(store.start().has_value());

@@ -201,8 +201,8 @@ TEST(UfsInterleaving, ACancelledCommitIsWholeOrGone) {
 TEST(UfsInterleaving, AReaderKeepsItsVersionWhateverHappensToTheObject) {
   UfsUnderTest store;
   ASSERT_TRUE(store.start().has_value());
-  const size_t size = 300'000;
-  const auto make = [size](uint64_t body) {
+  constexpr size_t size = 300'000;
+  const auto make = [](uint64_t body) {
     return StoredObject(metadata_of(1, body, size, 0), pattern_body(body, size));
   };
   ASSERT_TRUE(store.put("key", make(1)).has_value());
