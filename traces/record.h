@@ -25,8 +25,7 @@ std::string_view name_of(LogFormat format);
 
 /// For messages: all the formats that are understood.
 inline constexpr std::string_view kSupportedFormats =
-    "Squid native (time as epoch or as local time), Common and Combined (with or without a "
-    "host:port in front)";
+    "Squid native, Common and Combined (also with host:port in front)";
 
 /// An access. The views point into the line it was read from.
 struct AccessRecord {
