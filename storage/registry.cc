@@ -45,7 +45,8 @@ std::string check(const SchemeSpec& spec, const SchemeRow& row) {
   if (row.needs_size && spec.capacity_bytes == 0) {
     return scheme + " needs size=, its capacity, e.g. size=1G";
   }
-  for (const auto& [name, value] : spec.options) {
+  for (const auto& given : spec.options) {
+    const std::string& name = given.first;
     const bool known = std::ranges::any_of(
         row.options, [&](const SchemeOption& option) { return option.name == name; });
     if (known) continue;
