@@ -89,7 +89,7 @@ struct ReplayPlan {
 };
 
 /// Makes a plan, line by line. One thread at a time. Memory grows with the number of requests
-/// (about 40 bytes each) and of distinct URLs.
+/// (about 100 bytes each) and of distinct URLs.
 ///
 /// Requests are ordered by arrival, stably, so that the order of a log whose lines carry no better
 /// time is kept. Requests that share a stamp of whole seconds are spread evenly over that second.

@@ -364,6 +364,7 @@ Expected<void> replay(const Arguments& arguments, const po::variables_map& value
   auto measured = measure(*request, work, *stack, stop, cpu_s);
   if (!measured) return measured.error();
   RunResult result = make_result(*measured, work, *request, arguments, cpu_s);
+  if (plan->read_error) result.warnings.push_back(plan->read_error->text);
   if (const auto complaints = stack->stop(); !complaints.empty()) {
     result.warnings.push_back(complaints);
   }

@@ -227,6 +227,7 @@ void Replayer::stop(const std::string& reason) {
   if (stopping_) return;
   stopping_ = true;
   measured_.ended_early = reason;
+  measured_.duration = std::max(measured_.duration, clock_.steady_now() - start_);
   due_timer_.cancel();
   change_.cancel();
   for (const auto& lane : lanes_) lane->client.close();

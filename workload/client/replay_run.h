@@ -45,9 +45,10 @@ struct ReplayMeasurement {
 
   RunRecorder recorder;
   storage::WallTime start;
-  std::chrono::nanoseconds duration{0};  ///< To the end of the last counted transaction.
-  Histogram lateness;                    ///< Of starts behind their due time; open loop only.
-  std::chrono::nanoseconds lag_max{0};   ///< Longest time that the loop ran a due timer late.
+  /// To the end of the last counted transaction, or to when the run was stopped.
+  std::chrono::nanoseconds duration{0};
+  Histogram lateness;                   ///< Of starts behind their due time; open loop only.
+  std::chrono::nanoseconds lag_max{0};  ///< Longest time that the loop ran a due timer late.
   uint64_t connections = 0;
   uint64_t retries = 0;
   std::string first_error;  ///< One line; empty in a clean run.
