@@ -114,7 +114,7 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   if (ns < 999'500) return three_digits(value / 1e3, "us");
   if (ns < 999'500'000) return three_digits(value / 1e6, "ms");
   if (ns < 59'950'000'000) return three_digits(value / 1e9, "s");
-  const int64_t seconds = (ns + 500'000'000) / 1'000'000'000;
+  const int64_t seconds = ns / 1'000'000'000 + (ns % 1'000'000'000 >= 500'000'000 ? 1 : 0);
   const auto two_units = [](int64_t high, const char* high_unit, int64_t low,
                             const char* low_unit) {
     std::string text = std::to_string(high) + high_unit;

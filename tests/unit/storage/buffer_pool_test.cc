@@ -82,7 +82,7 @@ TEST_F(BufferPoolTest, APieceKeepsTheBufferOut) {
 
 TEST_F(BufferPoolTest, WaitersAreServedInOrderOfArrival) {
   std::vector<Space> spaces;
-  for (int i = 0; i < 3; ++i) spaces.push_back(std::move(*pool_->try_acquire()));
+  for (int i = 0; i < 3; ++i) spaces.push_back(pool_->try_acquire().value());
   auto first = spawn_acquire();
   auto second = spawn_acquire();
   EXPECT_EQ(count("buffer_pool_waits_total"), 2);
@@ -99,7 +99,7 @@ TEST_F(BufferPoolTest, WaitersAreServedInOrderOfArrival) {
 
 TEST_F(BufferPoolTest, AWaitHasALimit) {
   std::vector<Space> spaces;
-  for (int i = 0; i < 3; ++i) spaces.push_back(std::move(*pool_->try_acquire()));
+  for (int i = 0; i < 3; ++i) spaces.push_back(pool_->try_acquire().value());
   EXPECT_EQ(run_task(io_, pool_->acquire(std::chrono::milliseconds(1))).error(), Errc::kOverloaded);
   EXPECT_EQ(count("buffer_pool_refusals_total"), 1);
   spaces.pop_back();
@@ -108,7 +108,7 @@ TEST_F(BufferPoolTest, AWaitHasALimit) {
 
 TEST_F(BufferPoolTest, ACancelledWaitIsAbortedAndLeavesTheQueue) {
   std::vector<Space> spaces;
-  for (int i = 0; i < 3; ++i) spaces.push_back(std::move(*pool_->try_acquire()));
+  for (int i = 0; i < 3; ++i) spaces.push_back(pool_->try_acquire().value());
   auto cancelled = spawn_acquire();
   auto other = spawn_acquire();
   cancelled.cancel();
@@ -119,7 +119,7 @@ TEST_F(BufferPoolTest, ACancelledWaitIsAbortedAndLeavesTheQueue) {
 
 TEST_F(BufferPoolTest, ABufferGrantedToACancelledWaiterGoesToTheNext) {
   std::vector<Space> spaces;
-  for (int i = 0; i < 3; ++i) spaces.push_back(std::move(*pool_->try_acquire()));
+  for (int i = 0; i < 3; ++i) spaces.push_back(pool_->try_acquire().value());
   auto cancelled = spawn_acquire();
   auto other = spawn_acquire();
   spaces.pop_back();   // Granted to the first,
@@ -132,14 +132,14 @@ TEST_F(BufferPoolTest, ABufferGrantedToACancelledWaiterGoesToTheNext) {
 
 TEST_F(BufferPoolTest, WaitersOfAPoolThatGoesAreStopped) {
   std::vector<Space> spaces;
-  for (int i = 0; i < 3; ++i) spaces.push_back(std::move(*pool_->try_acquire()));
+  for (int i = 0; i < 3; ++i) spaces.push_back(pool_->try_acquire().value());
   auto waiting = spawn_acquire();
   pool_.reset();
   EXPECT_EQ(waiting.finish().error(), Errc::kStopped);
 }
 
 TEST_F(BufferPoolTest, LeasesOutliveThePool) {
-  Space space = std::move(*pool_->try_acquire());
+  Space space = pool_->try_acquire().value();
   pool_.reset();
   std::ranges::fill(space.bytes(), std::byte{1});
 }
@@ -148,7 +148,7 @@ TEST_F(BufferPoolTest, AWaiterDestroyedWithItsContextHarmsNobody) {
   std::vector<Space> spaces;
   auto io = std::make_unique<asio::io_context>();
   BufferPool pool(io->get_executor(), kBufferSize, kBufferSize);
-  Space space = std::move(*pool.try_acquire());
+  Space space = pool.try_acquire().value();
   asio::co_spawn(*io, pool.acquire(std::chrono::hours(1)),
                  [](std::exception_ptr, Result<Space>) { FAIL() << "it was destroyed"; });
   io->poll();

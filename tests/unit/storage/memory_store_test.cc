@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <mutex>
+#include <thread>
+
 #include "tests/support/counts.h"
 #include "tests/support/pattern.h"
 
@@ -147,6 +151,32 @@ TEST_F(MemoryStoreTest, ObjectsThatGiveWayToAnotherKeyOfTheirHashAreCounted) {
   colliding.visit_counters(counts, "");
   EXPECT_EQ(counts.of("hash_collisions_total"), 1);
   EXPECT_EQ(counts.of("objects"), 1);
+}
+
+TEST_F(MemoryStoreTest, PiecesMayEndOnAnyThread) {
+  std::mutex mutex;
+  std::vector<Piece> lent;
+  std::atomic<bool> done{false};
+  std::jthread ender([&] {
+    while (!done) {
+      std::vector<Piece> mine;
+      const std::lock_guard lock(mutex);
+      mine.swap(lent);
+    }
+  });
+  for (int round = 0; round < 1000; ++round) {
+    const std::string key = std::to_string(round % 20);
+    ASSERT_TRUE(put(key, pattern_body(3, 90'000)).has_value());
+    Piece piece = store_.find(Key(key))->body()->piece(70'000, 100);
+    ASSERT_TRUE(matches_pattern(3, 70'000, piece.bytes()));
+    const std::lock_guard lock(mutex);
+    if (lent.size() < 3) lent.push_back(std::move(piece));
+  }
+  done = true;
+  ender.join();
+  lent.clear();
+  store_.close();
+  EXPECT_EQ(count("size_bytes"), 0);
 }
 
 TEST_F(MemoryStoreTest, NothingIsPublishedAfterClose) {
