@@ -122,7 +122,7 @@ Task<void> UfsStore::leave_clean() {
     if (!full || attempt >= kDiskSpaceAttempts || records.empty()) co_return written;
     // A full disk: the objects that would have gone next make room for the log.
     ++counts_.disk_full;
-    const size_t victims = std::min(records.size(), records.size() / 64 + 4);
+    const size_t victims = records.size() / 64 + 1;
     for (size_t i = 0; i < victims; ++i) {
       ++counts_.evictions;
       const Result<void> unlinked = co_await engine_->unlink(object_path(records[i].sequence));
