@@ -57,7 +57,7 @@ void AccessLogWriter::flush() {
   const bool torn = rest.size() < buffer_.size() && !rest.empty() &&
                     buffer_[buffer_.size() - rest.size() - 1] != '\n';
   buffered_lines_ = 0;
-  buffer_ = torn ? "\n" : "";
+  buffer_.assign(torn ? 1 : 0, '\n');
 }
 
 storage::Result<void> AccessLogWriter::reopen() {
