@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <string>
+
 #include "traces/log_format.h"
 
 namespace {
@@ -11,10 +14,13 @@ using traces::parse_log_line;
 using traces::SkipReason;
 
 /// The record of a line, or a failed test.
-AccessRecord record_of(std::string_view line) {
-  const auto parsed = parse_log_line(line);
+AccessRecord record_of(std::string line) {
+  // The record's views must outlive the call.
+  static std::deque<std::string> kept_lines;
+  kept_lines.push_back(std::move(line));
+  const auto parsed = parse_log_line(kept_lines.back());
   if (const auto* record = std::get_if<AccessRecord>(&parsed)) return *record;
-  ADD_FAILURE() << line << ": " << std::get<LineFault>(parsed).detail;
+  ADD_FAILURE() << kept_lines.back() << ": " << std::get<LineFault>(parsed).detail;
   return {};
 }
 

@@ -127,11 +127,13 @@ INSTANTIATE_TEST_SUITE_P(Concurrency, ReplayConcurrency, testing::Values(1, 2, 1
 
 TEST(ReplayRun, OneAtATimeKeepsTheOrder) {
   ToyCache cache;
-  ScriptedServer server([&](const ScriptedRequest& request) { return cache.answer(request); });
   const auto work = work_of(many_requests());
-  auto options = options_for(server.port());
-  options.concurrency = 1;
-  expect_sound(replay(work, options), work);
+  {
+    ScriptedServer server([&](const ScriptedRequest& request) { return cache.answer(request); });
+    auto options = options_for(server.port());
+    options.concurrency = 1;
+    expect_sound(replay(work, options), work);
+  }
   ASSERT_EQ(cache.seen().size(), work.steps.size());
   for (size_t at = 0; at < work.steps.size(); ++at) {
     const auto& step = work.steps[at];
@@ -201,18 +203,20 @@ TEST(ReplayRun, ErrorsAloneEndTheRun) {
 TEST(ReplayRun, AReadableStopDescriptorEndsIt) {
   int pipe_ends[2];
   ASSERT_EQ(::pipe(pipe_ends), 0);
-  ScriptedServer server([&](const ScriptedRequest&) {
-    EXPECT_EQ(::write(pipe_ends[1], "x", 1), 1);
-    return ScriptedReply{"", ScriptedReply::Then::kStall};
-  });
-  const auto work = work_of({"GET /1", "GET /2", "GET /3"});
-  auto options = options_for(server.port());
-  options.concurrency = 1;
-  options.stop_fd = pipe_ends[0];
-  const auto measured = replay(work, options);
-  EXPECT_EQ(measured.ended_early, "stopped by a signal");
-  EXPECT_EQ(measured.recorder.total.sent, 1U);
-  EXPECT_EQ(measured.recorder.total.completed, 0U);
+  {
+    ScriptedServer server([&](const ScriptedRequest&) {
+      EXPECT_EQ(::write(pipe_ends[1], "x", 1), 1);
+      return ScriptedReply{"", ScriptedReply::Then::kStall};
+    });
+    const auto work = work_of({"GET /1", "GET /2", "GET /3"});
+    auto options = options_for(server.port());
+    options.concurrency = 1;
+    options.stop_fd = pipe_ends[0];
+    const auto measured = replay(work, options);
+    EXPECT_EQ(measured.ended_early, "stopped by a signal");
+    EXPECT_EQ(measured.recorder.total.sent, 1U);
+    EXPECT_EQ(measured.recorder.total.completed, 0U);
+  }
   ::close(pipe_ends[0]);
   ::close(pipe_ends[1]);
 }
