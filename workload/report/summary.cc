@@ -303,6 +303,11 @@ std::string summary_text(const Results& results, const std::vector<SummaryRow>& 
   for (const auto& cell : results.skipped) {
     out += "skipped: " + one_line(cell.name) + ": " + one_line(cell.reason) + '\n';
   }
+  for (const auto& cell : results.cells) {
+    if (!cell.unfinished) continue;
+    out += "unfinished: " + cell.name + ": has " + std::to_string(cell.runs.size()) +
+           " of its runs so far (go on with --resume)\n";
+  }
   for (const auto& warning : results.warnings) out += "warning: " + one_line(warning) + '\n';
   return out;
 }

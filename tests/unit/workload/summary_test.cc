@@ -143,6 +143,8 @@ TEST(Summary, SkippedCellsAndWarningsAreListed) {
   auto results = fabricated_results({fabricated_cell("a", kFast)});
   results.skipped.push_back({"ufs-tmpfs", "mounting tmpfs needs root"});
   results.warnings.emplace_back("a busy machine");
+  results.cells[0].unfinished = true;
+  EXPECT_THAT(table_of(results), HasSubstr("unfinished: a: has 8 of its runs so far"));
   EXPECT_THAT(table_of(results), AllOf(HasSubstr("skipped: ufs-tmpfs: mounting tmpfs needs root"),
                                        HasSubstr("warning: a busy machine")));
 }
