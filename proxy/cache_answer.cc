@@ -129,9 +129,9 @@ asio::awaitable<std::optional<CacheAnswer::Step>> CacheAnswer::answer_condition(
     const LogTag not_modified =
         has_if_none_match(head_) ? LogTag::kNoneMatchHit : LogTag::kModifiedSinceHit;
     transaction_.set_tag(plain_hit ? not_modified : tag);
-    co_await transaction_.answer(
-        make_not_modified(response, age, transaction_.client_side(), services_.forwarding), nullptr,
-        std::nullopt);
+    const DownstreamResponse answer =
+        make_not_modified(response, age, transaction_.client_side(), services_.forwarding);
+    co_await transaction_.answer(answer, nullptr, std::nullopt);
     co_return Step::kAnswered;
   }
   co_return std::nullopt;
@@ -219,10 +219,10 @@ asio::awaitable<CacheAnswer::Step> CacheAnswer::fetch(bool validating) {
     co_return Step::kAnswered;
   }
   FillReader reader(fill);
+  if (joined) ++services_.counters.fills_joined;
   co_await reader.wait_for_head();
-  if (!joined) co_return co_await lead(reader);
-  ++services_.counters.fills_joined;
-  co_return co_await join(reader);
+  if (joined) co_return co_await join(reader);
+  co_return co_await lead(reader);
 }
 
 asio::awaitable<CacheAnswer::Step> CacheAnswer::fail(OriginFailure failure) {

@@ -1,6 +1,8 @@
 #include "proxy/fill.h"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "proxy/conditional.h"
 #include "proxy/vary.h"
@@ -193,6 +195,17 @@ asio::awaitable<bool> Fill::pump_space(OriginExchange& exchange, storage::Space 
   }
   if (writer_ && used > 0) {
     if (!writer_->append(std::move(space), used)) drop_store();
+  }
+  if (writer_ && window_bytes() > services_.config.limits.fill_window_bytes) {
+    // A fast origin must not outrun readers that could keep up if only they had their turn. It is
+    // one turn: who then still lags is slow, and is not waited for.
+    announce_head();
+    progress_.wake_all();
+    co_await asio::post(services_.executor, asio::use_awaitable);
+    if (abandoned_) {
+      fail(OriginFailure::kCancelled);
+      co_return false;
+    }
   }
   trim_window();
   announce_head();

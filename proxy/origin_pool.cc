@@ -133,7 +133,7 @@ asio::awaitable<bool> OriginPool::wait_for_place(std::string name) {
   co_return place.open < options_.connections_max || !place.idle.empty();
 }
 
-asio::awaitable<OriginConnectionOrFailure> OriginPool::acquire(storage::HostPort address,
+asio::awaitable<OriginConnectionOrFailure> OriginPool::acquire(const storage::HostPort& address,
                                                                bool fresh) {
   const std::string name = address.text();
   {
@@ -172,7 +172,7 @@ asio::awaitable<OriginConnectionOrFailure> OriginPool::acquire(storage::HostPort
   co_return OriginConnectionOrFailure(std::move(connection));
 }
 
-asio::awaitable<OriginPool::Endpoints> OriginPool::resolve(storage::HostPort address) {
+asio::awaitable<OriginPool::Endpoints> OriginPool::resolve(const storage::HostPort& address) {
   boost::system::error_code not_numeric;
   const auto numeric = asio::ip::make_address(address.host, not_numeric);
   if (!not_numeric) co_return Endpoints{{numeric, address.port}};
@@ -198,7 +198,7 @@ asio::awaitable<OriginPool::Endpoints> OriginPool::resolve(storage::HostPort add
 }
 
 asio::awaitable<OriginFailure> OriginPool::connect(OriginConnection& connection,
-                                                   storage::HostPort address) {
+                                                   const storage::HostPort& address) {
   const Endpoints endpoints = co_await resolve(address);
   if (endpoints.empty()) co_return OriginFailure::kName;
   auto& deadline = connection.write_deadline_;

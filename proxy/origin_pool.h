@@ -97,8 +97,9 @@ class OriginPool {
 
   /// Lends the connection that was kept last, if it is still open, or a new one. Where the origin's
   /// limit is reached it waits in order of arrival, as long as a connection attempt may take.
-  /// `fresh`: a new one in any case.
-  boost::asio::awaitable<OriginConnectionOrFailure> acquire(storage::HostPort origin, bool fresh);
+  /// `fresh`: a new one in any case. `address` must stay until it is done.
+  boost::asio::awaitable<OriginConnectionOrFailure> acquire(const storage::HostPort& address,
+                                                            bool fresh);
 
   /// Keeps a connection whose response was read to its end and that both sides want to keep.
   void keep(std::unique_ptr<OriginConnection> connection);
@@ -132,9 +133,9 @@ class OriginPool {
   std::unique_ptr<OriginConnection> take_idle(Origin& origin);
   bool make_room();
   boost::asio::awaitable<bool> wait_for_place(std::string name);
-  boost::asio::awaitable<Endpoints> resolve(storage::HostPort address);
+  boost::asio::awaitable<Endpoints> resolve(const storage::HostPort& address);
   boost::asio::awaitable<OriginFailure> connect(OriginConnection& connection,
-                                                storage::HostPort address);
+                                                const storage::HostPort& address);
 
   boost::asio::any_io_executor executor_;
   const storage::Clock& clock_;

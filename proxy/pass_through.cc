@@ -29,9 +29,11 @@ asio::awaitable<void> answer(Transaction& transaction, OriginExchange& exchange)
   Services& services = transaction.services();
   co_await invalidate(transaction, exchange.head());
   ExchangeBody body(exchange, services.buffers);
-  const auto response =
-      make_response(exchange.head(), exchange.body_size_bytes(), transaction.client_side(),
-                    services.now(), services.forwarding);
+  // The response to HEAD has a length of its own, though no body.
+  const bool is_head = transaction.head().method() == http::verb::head;
+  const auto size = is_head ? std::nullopt : exchange.body_size_bytes();
+  const auto response = make_response(exchange.head(), size, transaction.client_side(),
+                                      services.now(), services.forwarding);
   std::optional<storage::Piece> first;
   if (response.framing != BodyFraming::kNone) {
     auto piece = co_await body.next();

@@ -1,5 +1,6 @@
 #include "proxy/program.h"
 
+#include <algorithm>
 #include <sys/resource.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -70,10 +71,10 @@ storage::SchemeOrError make_store(const Config& config, Graph& graph) {
   return made;
 }
 
-/// Raises the limit on descriptors as far as it goes; lowers the connections to what fits.
+/// Raises the limit on descriptors as far as it goes; lowers the connections to what fits. Most
+/// clients are idle, so they get the largest share; an origin or a file that finds no descriptor
+/// is an error of its own, that nobody else suffers from.
 void fit_descriptor_limit(Config& config) {
-  // A client's connection may need one to an origin and one to a file besides.
-  constexpr uint64_t kPerConnection = 3;
   constexpr uint64_t kReserve = 64;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -81,13 +82,19 @@ void fit_descriptor_limit(Config& config) {
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
   }
-  const uint64_t wanted = config.limits.connections_max * kPerConnection + kReserve;
+  // A client may need a file besides its connection.
+  const uint64_t wanted = 2 * config.limits.connections_max +
+                          config.limits.origin_connections_total_max + kReserve;
   if (limit.rlim_cur >= wanted) return;
   const uint64_t open_max = limit.rlim_cur;
-  config.limits.connections_max =
-      open_max > kReserve + kPerConnection ? (open_max - kReserve) / kPerConnection : 1;
-  complain("at most " + std::to_string(config.limits.connections_max) +
-           " client connections at once: the limit on open files is " + std::to_string(open_max) +
+  const uint64_t shared = open_max > kReserve ? open_max - kReserve : 1;
+  auto& limits = config.limits;
+  limits.connections_max = std::min(limits.connections_max, std::max<uint64_t>(1, shared * 5 / 8));
+  limits.origin_connections_total_max =
+      std::min(limits.origin_connections_total_max, std::max<uint64_t>(1, shared / 4));
+  complain("at most " + std::to_string(limits.connections_max) + " client connections and " +
+           std::to_string(limits.origin_connections_total_max) +
+           " to origins at once: the limit on open files is " + std::to_string(open_max) +
            " (ulimit -Hn)");
 }
 

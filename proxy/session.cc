@@ -13,7 +13,8 @@ Session::Session(Services& services, Socket socket)
 asio::awaitable<void> Session::run() {
   bool more = true;
   while (more && !client_.broken()) more = co_await serve_request();
-  if (linger_ && !client_.broken()) {
+  if (linger_ && !client_.broken() && !services_.stopping) {
+    lingering_ = true;
     co_await close_after_answer(client_.socket(), client_.read_deadline());
   }
 }
@@ -66,7 +67,7 @@ asio::awaitable<void> Session::answer_bad_head(boost::system::error_code error) 
 }
 
 void Session::stop_if_idle() {
-  if (waiting_ && !reader_.has_started()) client_.give_up();
+  if (lingering_ || (waiting_ && !reader_.has_started())) client_.give_up();
 }
 
 }  // namespace proxy

@@ -18,7 +18,8 @@ class Session : public boost::intrusive::list_base_hook<
 
   /// Serves until the connection is over.
   boost::asio::awaitable<void> run();
-  /// Ends it if it waits for a request; else it ends after the answer that is under way.
+  /// Ends it if it waits for a request or for the client to go; else it ends after the answer that
+  /// is under way.
   void stop_if_idle();
   /// Ends it now.
   void abort() { client_.give_up(); }
@@ -32,7 +33,8 @@ class Session : public boost::intrusive::list_base_hook<
   RequestReader reader_;
   bool waiting_ = false;  ///< For a request.
   bool first_request_ = true;
-  bool linger_ = false;  ///< The client may still be sending what will not be read.
+  bool linger_ = false;     ///< The client may still be sending what will not be read.
+  bool lingering_ = false;  ///< Only that is still going on.
 };
 
 }  // namespace proxy

@@ -112,23 +112,28 @@ asio::awaitable<void> Transaction::answer_here() {
   empty.result(http::status::no_content);
   empty.set(http::field::allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH, CONNECT");
   if (!reader_.is_body_complete()) forbid_keep_alive();
-  co_await answer(make_response(empty, 0, client_side(), services_.now(), services_.forwarding),
-                  nullptr, std::nullopt);
+  const DownstreamResponse response =
+      make_response(empty, 0, client_side(), services_.now(), services_.forwarding);
+  co_await answer(response, nullptr, std::nullopt);
 }
 
 asio::awaitable<void> Transaction::open_tunnel() {
   const auto& config = services_.config;
   if (config.origin || !config.connect_ports.contains(target_.port)) {
     set_tag(LogTag::kDenied);
-    co_await refuse(config.origin
-                        ? Refusal(http::status::method_not_allowed, "connect_refused",
-                                  "A reverse proxy opens no tunnels.")
-                        : Refusal(http::status::forbidden, "connect_port",
-                                  "CONNECT is not allowed to this port; see --connect-ports."));
+    // Named, because g++ 12 destroys a conditional temporary of a co_await expression twice.
+    Refusal refusal(http::status::forbidden, "connect_port",
+                    "CONNECT is not allowed to this port; see --connect-ports.");
+    if (config.origin) {
+      refusal = Refusal(http::status::method_not_allowed, "connect_refused",
+                        "A reverse proxy opens no tunnels.");
+    }
+    co_await refuse(std::move(refusal));
     co_return;
   }
   set_tag(LogTag::kTunnel);
-  auto got = co_await services_.origins.acquire(origin(), true);
+  const storage::HostPort address = origin();
+  auto got = co_await services_.origins.acquire(address, true);
   if (!got.connection) {
     forbid_keep_alive();
     co_await refuse_for(got.failure);

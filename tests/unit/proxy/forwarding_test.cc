@@ -267,7 +267,7 @@ TEST(Forwarding, NotModifiedCarriesOnlyWhatItMust) {
   EXPECT_EQ(out.framing, BodyFraming::kNone);
   EXPECT_EQ(text_of(out.head),
             "Cache-Control: max-age=60\nExpires: 0\nETag: \"a\"\n"
-            "Vary: Accept\nAge: 7\nDate: " +
+            "Vary: Accept\nX-Other: 1\nAge: 7\nDate: " +
                 std::string(kNowText) + "\nVia: 1.1 cacheoff\n");
   StoredResponse untagged = entry();
   untagged.head.erase(http::field::etag);
