@@ -260,7 +260,7 @@ ExperimentOptions quick_options(bool can_mount) {
   if (can_mount) options.filesystems.emplace_back("tmpfs");
   options.cache_size_bytes = 512 * storage::kMiB;
   // So many robots that hits can fill a processor, while misses still wait for the origin to think.
-  options.load = "best-effort=320";
+  options.load = "best-effort=192";
   options.time_scale = 50;
   // Six short runs tell more than three longer ones: they are the fewest that have an interval.
   options.until = "duration=5s";
