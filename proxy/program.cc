@@ -1,7 +1,7 @@
 #include "proxy/program.h"
 
-#include <algorithm>
 #include <sys/resource.h>
+#include <algorithm>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -83,8 +83,8 @@ void fit_descriptor_limit(Config& config) {
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
   }
   // A client may need a file besides its connection.
-  const uint64_t wanted = 2 * config.limits.connections_max +
-                          config.limits.origin_connections_total_max + kReserve;
+  const uint64_t wanted =
+      2 * config.limits.connections_max + config.limits.origin_connections_total_max + kReserve;
   if (limit.rlim_cur >= wanted) return;
   const uint64_t open_max = limit.rlim_cur;
   const uint64_t shared = open_max > kReserve ? open_max - kReserve : 1;

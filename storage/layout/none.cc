@@ -7,7 +7,8 @@ class NoneScheme final : public StorageScheme {
  public:
   explicit NoneScheme(bool size_was_given) {
     info_.name = "none";
-    if (size_was_given) info_.warnings.emplace_back("size has no effect: scheme none holds nothing");
+    if (size_was_given)
+      info_.warnings.emplace_back("size has no effect: scheme none holds nothing");
   }
 
   const SchemeInfo& info() const override { return info_; }
