@@ -13,7 +13,6 @@ namespace {
 namespace asio = boost::asio;
 /// Each retry rules out one more way of answering, so there cannot be many.
 constexpr int kStepsMax = 5;
-constexpr size_t kFirstPieceBytes = 128 * 1024;
 
 }  // namespace
 
