@@ -96,8 +96,8 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
 
 std::chrono::milliseconds sample_interval(const ExperimentOptions& options) {
   const auto length_s = options.run_length_s();
-  if (!length_s) return std::chrono::seconds(1);
-  return std::chrono::milliseconds(std::max<int64_t>(static_cast<int64_t>(*length_s * 10), 100));
+  if (!length_s) return std::chrono::milliseconds(250);
+  return std::chrono::milliseconds(std::max<int64_t>(static_cast<int64_t>(*length_s * 2), 10));
 }
 
 std::optional<storage::HostPort> address_behind(std::string_view line, std::string_view marker) {

@@ -39,8 +39,9 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
                                       const ProgramAddresses& addresses, uint64_t seed,
                                       const std::string& out);
 
-/// How often the trace gets a row: about 100 rows for a known duration, at least 100 ms apart;
-/// otherwise every second.
+/// How often the trace gets a row: about 500 rows for a known duration, at least 10 ms apart;
+/// otherwise every 250 ms. With far fewer rows the test for steadiness takes a quarter of all
+/// steady runs for unsteady ones.
 std::chrono::milliseconds sample_interval(const ExperimentOptions& options);
 
 /// The address that stands in a line behind `marker`; nothing where there is none.

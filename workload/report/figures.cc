@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <fstream>
+#include <optional>
+#include <sstream>
 
 #include "workload/experiment/child_process.h"
 #include "workload/report/json_text.h"
@@ -41,38 +44,48 @@ std::string draw_twice(const std::string& name, const std::string& body, const s
          gnuplot_quoted(name + ".png") + "\nreplot\nset output\n";
 }
 
-/// Whether the last row of a trace.csv has a fill ratio.
-bool has_fill_ratio(const std::filesystem::path& trace) {
+/// The value of a column in the last row of a trace.csv; nothing where it is empty.
+std::optional<double> last_value(const std::filesystem::path& trace, size_t column) {
   std::ifstream in(trace);
   std::string last;
   for (std::string line; std::getline(in, line);) last = line;
-  const size_t comma = last.find(',');
-  return comma != std::string::npos && comma + 1 < last.size() && last[comma + 1] != ',';
+  std::istringstream fields(last);
+  std::string field;
+  for (size_t i = 0; i <= column; ++i) {
+    if (!std::getline(fields, field, ',')) return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (failure != std::errc() || end == field.data() || !(value > 0)) return std::nullopt;
+  return value;
 }
 
 Figure trace_figure(const std::filesystem::path& folder, const Results& results,
                     const std::vector<SummaryRow>& rows) {
   Figure figure{"throughput_trace", "Throughput over time", {}, {}};
   const bool by_fill = text_at(results.experiment, "until").rfind("fill=", 0) == 0;
+  const std::string place = by_fill ? "$2" : "$1";
+  double longest = 0;
   std::string plot;
   for (const auto& row : rows) {
     const std::filesystem::path file = folder / "cells" / row.name / "trace.csv";
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) continue;
-    if (by_fill && !has_fill_ratio(file)) continue;
+    const auto end = last_value(file, by_fill ? 1 : 0);
+    if (!end) continue;
+    longest = std::max(longest, *end);
     plot += plot.empty() ? "plot " : ", \\\n     ";
-    plot += gnuplot_quoted("../cells/" + row.name + "/trace.csv") + " using " +
-            (by_fill ? "2:4" : "1:4") + " every ::1 with lines title " + gnuplot_quoted(row.name) +
+    plot += gnuplot_quoted("../cells/" + row.name + "/trace.csv") + " using (width*ceil(" + place +
+            "/width)):4 every ::1 smooth unique with lines title " + gnuplot_quoted(row.name) +
             " noenhanced";
   }
   if (plot.empty()) return figure;
   figure.script = draw_twice(
       figure.name,
-      "set title 'Throughput over time, one line a cell (its median run)'\n"
-      "set xlabel '" +
+      "# Rows are averaged over a sixtieth of the longest run: single ones are mostly noise.\n"
+      "width = " +
+          std::to_string(longest / 60) + "\n" +
+          "set title 'Throughput over time, one line a cell (its median run)'\nset xlabel '" +
           std::string(by_fill ? "fill traffic / cache size" : "time since the start, s") +
-          "'\nset ylabel 'good responses a second'\nset yrange [0:*]\n"
-          "set key outside right\n",
+          "'\nset ylabel 'good responses a second'\nset yrange [0:*]\nset key outside right\n",
       plot);
   return figure;
 }

@@ -56,8 +56,9 @@ class ReportTest : public testing::Test {
 TEST_F(ReportTest, FiguresHaveScriptsAndData) {
   const auto figures = make_figures(folder_.path(), results_, summarise(results_));
   ASSERT_EQ(figures.size(), 3U);
-  EXPECT_THAT(figures[0].script, AllOf(HasSubstr("'../cells/memory/trace.csv' using 1:4"),
-                                       HasSubstr("'../cells/ufs-here/trace.csv'")));
+  EXPECT_THAT(figures[0].script,
+              AllOf(HasSubstr("'../cells/memory/trace.csv' using (width*ceil($1/width)):4"),
+                    HasSubstr("'../cells/ufs-here/trace.csv'")));
   EXPECT_THAT(figures[1].data, HasSubstr("percentile,memory,ufs-here\n1,1.000000,1.000000\n"));
   EXPECT_THAT(figures[2].data, HasSubstr("1,memory,202.5"));
 }
@@ -65,7 +66,7 @@ TEST_F(ReportTest, FiguresHaveScriptsAndData) {
 TEST_F(ReportTest, AFillIsDrawnOverItsRatio) {
   results_.experiment["until"] = "fill=2.0";
   const auto figures = make_figures(folder_.path(), results_, summarise(results_));
-  EXPECT_THAT(figures[0].script, HasSubstr("using 2:4"));
+  EXPECT_THAT(figures[0].script, HasSubstr("ceil($2/width)"));
 }
 
 TEST_F(ReportTest, CellsWithoutResultAreNotDrawn) {
