@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 namespace proxy {
@@ -47,6 +48,11 @@ std::string at(const std::filesystem::path& path, const toml::source_region& whe
 ConfigFile read_config_file(const std::filesystem::path& path) {
   ConfigFile file;
   toml::table root;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    file.error = path.string() + ": is a folder; --config takes a TOML file";
+    return file;
+  }
   try {
     root = toml::parse_file(path.string());
   } catch (const toml::parse_error& failure) {

@@ -21,15 +21,22 @@ constexpr std::array<const char*, kCount> kLabels = {
     "operation=\"sync\"", "operation=\"close\"", "operation=\"rename\"", "operation=\"unlink\""};
 
 int open_flags(OpenMode mode) {
+  // Whatever was put in a file's place must neither lead elsewhere (a link) nor block (a pipe).
+  constexpr int kAlways = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   switch (mode) {
     case OpenMode::kRead:
-      return O_RDONLY | O_CLOEXEC;
+      return O_RDONLY | kAlways;
     case OpenMode::kReadWrite:
-      return O_RDWR | O_CLOEXEC;
+      return O_RDWR | kAlways;
     case OpenMode::kCreateExclusive:
-      return O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+      return O_RDWR | O_CREAT | O_EXCL | kAlways;
   }
-  return O_RDONLY | O_CLOEXEC;
+  return O_RDONLY | kAlways;
+}
+
+bool is_regular_file(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 // Repeats a call for as long as a signal interrupts it.
@@ -186,7 +193,13 @@ Task<std::unique_ptr<File>> BlockingEngine::open(std::filesystem::path path, Ope
   const int fd =
       uninterrupted([&] { return ::openat(root_fd_, path.c_str(), open_flags(mode), 0640); });
   const Error error = measurement.end(fd);
-  if (error.code != Errc::kNone) co_return error;
+  if (error.code != Errc::kNone) {
+    co_return error.system_errno == ELOOP ? Error(Errc::kCorrupt, ELOOP) : error;
+  }
+  if (!is_regular_file(fd)) {
+    ::close(fd);
+    co_return Error(Errc::kCorrupt);
+  }
   co_return std::unique_ptr<File>(new BlockingFile(fd, statistics_));
 }
 
@@ -198,8 +211,11 @@ Task<void> BlockingEngine::rename(std::filesystem::path from, std::filesystem::p
 
 Task<void> BlockingEngine::unlink(std::filesystem::path path) {
   Measurement measurement(*statistics_, kUnlink);
-  co_return as_result(
-      measurement.end(uninterrupted([&] { return ::unlinkat(root_fd_, path.c_str(), 0); })));
+  const Error error =
+      measurement.end(uninterrupted([&] { return ::unlinkat(root_fd_, path.c_str(), 0); }));
+  // A folder in the file's place is somebody else's: the file itself has gone.
+  if (error.system_errno == EISDIR) co_return Error(Errc::kNotFound, EISDIR);
+  co_return as_result(error);
 }
 
 void BlockingEngine::visit_counters(CounterVisitor& visitor) const {

@@ -125,6 +125,10 @@ Task<std::unique_ptr<UfsReader>> open_ufs_object(std::shared_ptr<UfsStore> store
       (void)co_await store->drop(*object, Errc::kNotFound);
       continue;
     }
+    if (!file && file.error().code == Errc::kCorrupt) {
+      (void)co_await store->drop(*object, Errc::kCorrupt);
+      co_return Error(Errc::kNotFound);
+    }
     if (!file) co_return file.error();
     Result<std::unique_ptr<UfsReader>> reader =
         co_await read_object(store, *object, key, std::move(*file));

@@ -124,7 +124,7 @@ Expected<ExperimentOptions> new_options(const CommandLine& line) {
     if (!asked) return asked.error();
     quick = *asked;
   }
-  ExperimentOptions options = quick ? quick_options(geteuid() == 0) : ExperimentOptions{};
+  ExperimentOptions options = quick ? quick_options() : ExperimentOptions{};
   if (auto done = apply_all(options, line); !done) return done.error();
   return options;
 }
@@ -209,6 +209,10 @@ int complain(const Problem& problem) {
 }
 
 int run_and_report(const ExperimentInputs& inputs, const Plan& plan) {
+  if (plan.cells.empty()) {
+    return complain(run_problem("every cell is skipped, so there is nothing to run: " +
+                                plan.skipped.front().name + ": " + plan.skipped.front().reason));
+  }
   StopSignals stop;
   auto end = run_experiment(inputs, plan, stop);
   if (!end) return complain(end.error());

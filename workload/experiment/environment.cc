@@ -82,9 +82,10 @@ boost::json::value describe_device(const std::filesystem::path& folder) {
 
 boost::json::object describe_limits() {
   boost::json::object limits;
+  // The hard limit: the programs raise theirs to it.
   rlimit files{};
   const bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
-  limits["open_files"] = known ? boost::json::value(static_cast<uint64_t>(files.rlim_cur))
+  limits["open_files"] = known ? boost::json::value(static_cast<uint64_t>(files.rlim_max))
                                : boost::json::value(nullptr);
   std::istringstream range(read_kernel_file("/proc/sys/net/ipv4/ip_local_port_range"));
   uint64_t low = 0;
@@ -161,7 +162,7 @@ std::vector<std::string> environment_warnings(const boost::json::object& environ
   const auto files = number_at(environment, "limits.open_files");
   if (files && *files < static_cast<double>(kOpenFilesMin)) {
     warnings.push_back("only " + std::to_string(count_at(environment, "limits.open_files")) +
-                       " files may be open (ulimit -n); connections count");
+                       " files may be open (ulimit -Hn); each connection is one");
   }
   const auto ports = number_at(environment, "limits.local_ports");
   if (ports && *ports < static_cast<double>(kPortsMin)) {

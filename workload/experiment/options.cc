@@ -255,9 +255,9 @@ Expected<void> check_options(const ExperimentOptions& options) {
   return {};
 }
 
-ExperimentOptions quick_options(bool can_mount) {
+ExperimentOptions quick_options() {
   ExperimentOptions options;
-  if (can_mount) options.filesystems.emplace_back("tmpfs");
+  options.filesystems.emplace_back("tmpfs");
   options.cache_size_bytes = 512 * storage::kMiB;
   // So many robots that hits can fill a processor, while misses still wait for the origin to think.
   options.load = "best-effort=192";

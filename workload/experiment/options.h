@@ -72,9 +72,9 @@ Expected<void> set_option(ExperimentOptions& options, std::string_view name,
 /// `--load` must be best-effort.
 Expected<void> check_options(const ExperimentOptions& options);
 
-/// The values of `cacheoff bench --quick`: a small comparison of about three minutes. With
-/// `can_mount`, ufs runs on a tmpfs too.
-ExperimentOptions quick_options(bool can_mount);
+/// The values of `cacheoff bench --quick`: a small comparison of about three minutes; ufs runs on
+/// a tmpfs too.
+ExperimentOptions quick_options();
 
 /// The options that define the work, by name, as `results.json` keeps them. With a trace, what says
 /// how a workload is run stands there only where it was given.

@@ -23,6 +23,8 @@ constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 constexpr size_t kBufferBytesMin = 2048;
 constexpr size_t kBufferBytesMax = 32768;  // More than a header may have.
+// Beast 1.81 aborts when it looks again at a last chunk of fewer bytes than `0 CRLF CRLF`.
+constexpr size_t kChunkEndBytes = 5;
 constexpr uint64_t kBytesBetweenYields = uint64_t{1} << 20;
 constexpr size_t kChunkBytes = 16384;
 constexpr uint64_t kDrainBytesMax = uint64_t{1} << 20;
@@ -119,7 +121,8 @@ asio::awaitable<OriginConnection::Read> OriginConnection::read_request() {
   bool started = false;
   bool in_body = false;
   for (;;) {
-    if (buffered_ > 0) {
+    const bool in_chunks = parser_->is_header_done() && parser_->chunked();
+    if (buffered_ >= (in_chunks ? kChunkEndBytes : 1)) {
       // The deadline of a header is for all of it: a byte now and then does not extend it.
       if (!std::exchange(started, true)) expect_progress_within(kHeaderTimeout);
       boost::system::error_code error;

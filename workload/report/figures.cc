@@ -177,8 +177,7 @@ Figure throughput_figure(const std::vector<SummaryRow>& rows) {
 Expected<void> run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
   const std::filesystem::path log = folder / "gnuplot.log";
   ChildOptions options;
-  options.command = {"gnuplot", "-e", "cd " + gnuplot_quoted(folder.string()),
-                     (folder / script).string()};
+  options.command = {"gnuplot", "-e", "cd " + gnuplot_quoted(folder.string()), script};
   options.stdout_path = log.string();
   options.stderr_path = log.string();
   auto child = ChildProcess::start(options);

@@ -113,8 +113,9 @@ std::string figures_html(const std::vector<DrawnFigure>& figures) {
   }
   if (!out.empty()) return "<h2>Figures</h2>\n" + out;
   if (figures.empty()) return {};
-  return "<h2>Figures</h2>\n<p>Pictures were not drawn, as gnuplot is not installed. The scripts "
-         "and their data are in <code>figures/</code>.</p>\n";
+  return "<h2>Figures</h2>\n<p>Pictures were not drawn: gnuplot is not installed, or it failed and "
+         "<code>figures/gnuplot.log</code> says why. The scripts and their data are in "
+         "<code>figures/</code>.</p>\n";
 }
 
 std::string list_html(std::string_view title, const std::vector<std::string>& lines) {

@@ -267,6 +267,30 @@ TEST(RequestsTest, ARequestThatComesBackIsALoop) {
   EXPECT_EQ(client.read_message().status(), 508);
 }
 
+TEST(RequestsTest, ALastChunkMayComeByteByByte) {
+  FakeOrigin server;
+  ProxyUnderTest proxy;
+  Peer client = proxy.connect();
+  client.send("POST " + server.url("/a") + " HTTP/1.1\r\nHost: " + server.address() +
+              "\r\nTransfer-Encoding: chunked\r\n\r\n");
+  Peer origin = server.accept();
+  const std::string last_chunk = "0\r\n\r\n";
+  const auto trickle = [](Peer& to, std::string_view bytes) {
+    for (const char byte : bytes) {
+      to.send(std::string(1, byte));
+      // Each byte has to be looked at by itself.
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  };
+  trickle(client, last_chunk);
+  EXPECT_EQ(origin.read_message().body, "");
+  origin.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  trickle(origin, last_chunk);
+  const auto answer = client.read_message();
+  EXPECT_EQ(answer.status(), 200);
+  EXPECT_EQ(answer.body, "");
+}
+
 /// Heads that two recipients could understand differently.
 class SmugglingTest : public ::testing::TestWithParam<const char*> {};
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -66,6 +67,18 @@ TEST_F(BlockingEngineTest, SaysWhatFailed) {
   const std::string text = "text";
   EXPECT_EQ(run((*file)->write(0, std::as_bytes(std::span(text)))).error(),
             Error(Errc::kIo, EBADF));
+}
+
+TEST_F(BlockingEngineTest, WhatStandsInAFilesPlaceIsDamageAndNeverBlocks) {
+  ASSERT_EQ(::mkfifoat(root_fd_, "pipe", 0600), 0);
+  ASSERT_EQ(::symlinkat("/etc/passwd", root_fd_, "link"), 0);
+  ASSERT_EQ(::mkdirat(root_fd_, "folder", 0700), 0);
+  for (const char* name : {"pipe", "link", "folder"}) {
+    const auto file = run(engine_.open(name, OpenMode::kRead));
+    ASSERT_TRUE(file.has_error()) << name;
+    EXPECT_EQ(file.error().code, Errc::kCorrupt) << name;
+  }
+  EXPECT_EQ(run(engine_.unlink("folder")).error().code, Errc::kNotFound);
 }
 
 TEST_F(BlockingEngineTest, RunningOutOfFileNumbersIsOverload) {

@@ -76,7 +76,7 @@ TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
 }
 
 TEST(ExperimentOptions, JsonGivesThemBack) {
-  ExperimentOptions options = quick_options(true);
+  ExperimentOptions options = quick_options();
   options.scheme_options["ufs"] = "l1=2,l2=4";
   options.exclusions.push_back({"ufs", "here", ""});
   ASSERT_TRUE(set_option(options, "mount", {"default", "noatime"}));
