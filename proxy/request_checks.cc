@@ -149,6 +149,9 @@ Checked<MessageFraming> check_response(const ResponseHead& head, http::verb meth
     return Refusal(status::bad_gateway, refusal->reason, refusal->detail);
   }
   const unsigned code = head.result_int();
+  if (code < 100 || code > 599) {  // RFC 9110 15: outside these a status code is invalid
+    return Refusal(status::bad_gateway, "bad_status", "status code " + std::to_string(code));
+  }
   const bool tunnel = method == http::verb::connect && code / 100 == 2;
   if (method == http::verb::head || code / 100 == 1 || code == 204 || code == 304 || tunnel) {
     return MessageFraming();

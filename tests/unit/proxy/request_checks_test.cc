@@ -209,6 +209,8 @@ TEST_P(CheckResponse, FramesAsTheRfcSays) {
 using http::verb;
 const ResponseCase kResponseCases[] = {
     {"length", verb::get, 200, {{"Content-Length", "5"}}, true, BodyFraming::kLength},
+    {"status_too_low", verb::get, 0, {{"Content-Length", "5"}}, false},
+    {"status_too_high", verb::get, 600, {{"Content-Length", "5"}}, false},
     {"length_0", verb::get, 200, {{"Content-Length", "0"}}, true},
     {"chunked", verb::get, 200, {{"Transfer-Encoding", "chunked"}}, true, BodyFraming::kChunked},
     {"until_close", verb::get, 200, {}, true, BodyFraming::kClose},
