@@ -25,6 +25,8 @@ class File {
   /// Space the filesystem has given to the file, in bytes (st_blocks * 512).
   virtual Task<uint64_t> allocated_bytes() = 0;
   virtual Task<void> sync() = 0;
+  /// What offsets, lengths and buffer addresses of read() and write() must be multiples of.
+  virtual size_t alignment_bytes() const { return 1; }
   virtual Task<void> close() = 0;
 };
 
@@ -33,6 +35,9 @@ enum class OpenMode {
   kRead,             ///< Must exist.
   kReadWrite,        ///< Must exist.
   kCreateExclusive,  ///< Must not exist; read and write.
+  /// Must exist; read and write past the page cache (O_DIRECT). Offsets, lengths and addresses are
+  /// multiples of File::alignment_bytes(). kIo with EINVAL where the filesystem refuses it.
+  kReadWriteDirect,
 };
 
 /// File operations. All calls on the owner's executor. A cancelled operation completes once, and
