@@ -34,7 +34,7 @@ class File {
 enum class OpenMode {
   kRead,             ///< Must exist.
   kReadWrite,        ///< Must exist.
-  kCreateExclusive,  ///< Must not exist; read and write.
+  kCreateExclusive,  ///< Must not exist; read and write. kOverloaded where overloaded().
   /// Must exist; read and write past the page cache (O_DIRECT). Offsets, lengths and addresses are
   /// multiples of File::alignment_bytes(). kIo with EINVAL where the filesystem refuses it.
   kReadWriteDirect,
@@ -51,6 +51,9 @@ class IoEngine {
   virtual Task<void> rename(std::filesystem::path from, std::filesystem::path to) = 0;
   /// kNotFound where there is no such file.
   virtual Task<void> unlink(std::filesystem::path path) = 0;
+  /// Whether a new file would be refused now, because too much is waiting: whoever can should
+  /// decline new objects. Work that was accepted goes on.
+  virtual bool overloaded() const { return false; }
   virtual void visit_counters(CounterVisitor& visitor) const = 0;
 };
 
