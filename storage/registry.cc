@@ -5,6 +5,7 @@
 
 #include "storage/base/units.h"
 #include "storage/instrumented.h"
+#include "storage/layout/coss_scheme.h"
 #include "storage/layout/memory.h"
 #include "storage/layout/none.h"
 #include "storage/layout/ufs_check.h"
@@ -86,7 +87,7 @@ std::string parse_item(std::string_view item, SchemeSpec& spec) {
 }  // namespace
 
 std::span<const SchemeRow> registry() {
-  static const std::array<SchemeRow, 3> kRows = {{
+  static const std::array<SchemeRow, 5> kRows = {{
       {.name = "none",
        .summary = "holds nothing: every request goes to the origin",
        .make = make_none},
@@ -100,9 +101,24 @@ std::span<const SchemeRow> registry() {
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
-       .options = ufs_options(),
+       .options = ufs_scheme_options(),
        .make = make_ufs,
        .check = check_ufs},
+      {.name = "aufs",
+       .summary = "the files of ufs, written and read by a pool of threads",
+       .needs_path = true,
+       .needs_size = true,
+       .persistent = true,
+       .options = aufs_scheme_options(),
+       .make = make_aufs,
+       .check = check_ufs},
+      {.name = "coss",
+       .summary = "a cyclic log of stripes in one file or raw device",
+       .needs_path = true,
+       .needs_size = true,
+       .persistent = true,
+       .options = coss_options(),
+       .make = make_coss},
   }};
   return kRows;
 }

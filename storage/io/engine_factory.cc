@@ -5,6 +5,12 @@
 
 #include "storage/base/units.h"
 #include "storage/io/blocking.h"
+#include "storage/io/libaio.h"
+#include "storage/io/queued_engine.h"
+#include "storage/io/thread_pool.h"
+#ifdef CACHEOFF_HAS_LIBURING
+#include "storage/io/io_uring.h"
+#endif
 
 namespace storage {
 
@@ -12,6 +18,7 @@ namespace {
 
 constexpr uint64_t kThreadsMax = 256;
 constexpr uint64_t kQueueLimitMax = 1'000'000;
+constexpr size_t kQueueLimitPerThread = 5;
 
 struct EngineRow {
   std::string_view name;
@@ -24,8 +31,44 @@ EngineOrError make_blocking(const EngineChoice&, int root_fd,
   return std::make_unique<BlockingEngine>(environment.clock, root_fd);
 }
 
+EngineOrError over(const std::shared_ptr<CallQueue>& queue, std::string error, int root_fd,
+                   const SchemeEnvironment& environment) {
+  if (queue == nullptr) return error;
+  return std::make_unique<QueuedEngine>(queue, environment.executor, environment.clock, root_fd);
+}
+
+EngineOrError make_threads(const EngineChoice& choice, int root_fd,
+                           const SchemeEnvironment& environment) {
+  const size_t limit =
+      choice.queue_limit > 0 ? choice.queue_limit : kQueueLimitPerThread * choice.threads;
+  std::string error;
+  const auto queue = make_thread_pool(ThreadPoolOptions(choice.threads, limit), error);
+  return over(queue, error, root_fd, environment);
+}
+
+EngineOrError make_libaio(const EngineChoice& choice, int root_fd,
+                          const SchemeEnvironment& environment) {
+  std::string error;
+  const auto queue = make_libaio_queue(environment.executor, choice.depth_max, error);
+  return over(queue, error, root_fd, environment);
+}
+
+#ifdef CACHEOFF_HAS_LIBURING
+EngineOrError make_io_uring(const EngineChoice& choice, int root_fd,
+                            const SchemeEnvironment& environment) {
+  std::string error;
+  const auto queue = make_io_uring_queue(environment.executor, choice.depth_max, error);
+  return over(queue, error, root_fd, environment);
+}
+#endif
+
 constexpr auto kRows = std::to_array<EngineRow>({
     {"blocking", make_blocking},
+    {"thread_pool", make_threads},
+    {"libaio", make_libaio},
+#ifdef CACHEOFF_HAS_LIBURING
+    {"io_uring", make_io_uring},
+#endif
 });
 
 std::string joined(std::span<const std::string_view> names) {
