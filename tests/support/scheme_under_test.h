@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -25,7 +26,9 @@ struct SchemeCase {
   bool persistent = false;
   bool needs_path = false;
   bool has_folders = false;  ///< Takes l1 and l2, the numbers of its folders.
+  bool has_stripes = false;  ///< Takes stripe-size, and holds no object larger than that.
   bool behind_memory = false;
+  std::map<std::string, std::string> options{};  ///< Beside those that every case gets.
   friend std::ostream& operator<<(std::ostream& out, const SchemeCase& scheme_case) {
     return out << scheme_case.name;
   }
@@ -46,6 +49,9 @@ inline std::vector<SchemeCase> all_scheme_cases() {
     made.needs_path = row.needs_path;
     made.has_folders = std::ranges::any_of(
         row.options, [](const storage::SchemeOption& option) { return option.name == "l1"; });
+    made.has_stripes = std::ranges::any_of(row.options, [](const storage::SchemeOption& option) {
+      return option.name == "stripe-size";
+    });
     cases.push_back(made);
     if (!row.needs_size) continue;
     made.name += "_behind_memory";
@@ -76,7 +82,7 @@ class SchemeUnderTest {
  public:
   explicit SchemeUnderTest(const SchemeCase& scheme_case, SchemeLimits limits = SchemeLimits())
       : case_(scheme_case),
-        limits_(limits),
+        limits_(within_reach(limits)),
         buffers_(io_.get_executor(), kBufferSizeBytes, kBufferCount * kBufferSizeBytes) {
     make();
   }
@@ -93,7 +99,7 @@ class SchemeUnderTest {
   FakeClock& clock() { return clock_; }
   const SchemeLimits& limits() const { return limits_; }
   /// What the scheme has from the next restart() on.
-  void set_limits(SchemeLimits limits) { limits_ = limits; }
+  void set_limits(SchemeLimits limits) { limits_ = within_reach(limits); }
 
   template <class T>
   storage::Result<T> run(storage::Task<T> task) {
@@ -134,6 +140,18 @@ class SchemeUnderTest {
   }
 
  private:
+  /// Small, so that a store has several.
+  static uint64_t stripe_size_bytes(const SchemeLimits& limits) {
+    return limits.capacity_bytes >= 4 << 20 ? 640 << 10 : 140 << 10;
+  }
+  /// The limits that the scheme can have.
+  SchemeLimits within_reach(SchemeLimits limits) const {
+    if (!case_.has_stripes) return limits;
+    const uint64_t body_max = stripe_size_bytes(limits) - (8 << 10);
+    limits.object_size_bytes_max = std::min(limits.object_size_bytes_max, body_max);
+    return limits;
+  }
+
   void make() {
     scheme_.reset();
     storage::SchemeSpec spec;
@@ -145,6 +163,12 @@ class SchemeUnderTest {
     if (case_.needs_path) spec.path = folder_.path();
     // Few folders: making and removing thousands of them for each test takes most of its time.
     if (case_.has_folders) spec.options.insert({{"l1", "2"}, {"l2", "4"}});
+    if (case_.has_stripes) {
+      spec.options["stripe-size"] = std::to_string(stripe_size_bytes(limits_));
+      // More than can be on their way: nothing is declined for want of one.
+      spec.options["membufs"] = "128";
+    }
+    spec.options.insert(case_.options.begin(), case_.options.end());
     storage::SchemeEnvironment environment{io_.get_executor(), clock_, buffers_, 1,
                                            limits_.key_hash_bits};
     storage::SchemeOrError made = storage::make_scheme(spec, environment);

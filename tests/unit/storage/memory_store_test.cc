@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/replacement/lru.h"
 #include "tests/support/counts.h"
 #include "tests/support/pattern.h"
 
@@ -35,7 +36,7 @@ class MemoryStoreTest : public ::testing::Test {
     return counts.of(name);
   }
 
-  MemoryStore store_{kCapacity, kCapacity / 2, 128};
+  MemoryStore store_{kCapacity, kCapacity / 2, 128, std::make_unique<LruPolicy>()};
 };
 
 TEST_F(MemoryStoreTest, SmallObjectsTakeLittleMoreThanTheirSize) {
@@ -124,7 +125,7 @@ TEST_F(MemoryStoreTest, EvictsTheLeastRecentlyUsed) {
 }
 
 TEST_F(MemoryStoreTest, AnUpdateThatFindsNoRoomLeavesTheOldVersion) {
-  MemoryStore tight(64 * 1024, 60'000, 128);
+  MemoryStore tight(64 * 1024, 60'000, 128, std::make_unique<LruPolicy>());
   auto draft = tight.begin(Key("key"), Metadata("old"), 60'000);
   ASSERT_TRUE((*draft)->append_copy(bytes_of(pattern_body(1, 60'000))).has_value());
   ASSERT_TRUE((*draft)->publish().has_value());
@@ -134,7 +135,7 @@ TEST_F(MemoryStoreTest, AnUpdateThatFindsNoRoomLeavesTheOldVersion) {
 }
 
 TEST_F(MemoryStoreTest, ObjectsThatGiveWayToAnotherKeyOfTheirHashAreCounted) {
-  MemoryStore colliding(kCapacity, kCapacity, 0);
+  MemoryStore colliding(kCapacity, kCapacity, 0, std::make_unique<LruPolicy>());
   for (const char* key : {"one", "two", "two"}) {
     auto draft = colliding.begin(Key(key), Metadata(), 0);
     ASSERT_TRUE((*draft)->publish().has_value());
