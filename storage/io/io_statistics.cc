@@ -1,5 +1,7 @@
 #include "storage/io/io_statistics.h"
 
+#include <cerrno>
+
 #include "storage/io/system_error.h"
 
 namespace storage {
@@ -22,6 +24,7 @@ Error IoStatistics::count(IoKind kind, SteadyTime begin, const CallOutcome& outc
   if (transfers(kind)) row.bytes += outcome.value;
   row.duration += clock_.steady_now() - begin;
   if (outcome.system_errno == 0) return {};
+  if (outcome.system_errno == ECANCELED) return Errc::kAborted;  // no failure of the system
   ++row.errors;
   return error_from_errno(outcome.system_errno);
 }

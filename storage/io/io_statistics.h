@@ -24,7 +24,8 @@ class IoStatistics {
 
   const Clock& clock() const { return clock_; }
 
-  /// Counts the end of an operation that began at `begin`; what the outcome means to a caller.
+  /// Counts the end of an operation that began at `begin`; what the outcome means to a caller. A
+  /// cancelled one is no error, and kAborted without an errno.
   Error count(IoKind kind, SteadyTime begin, const CallOutcome& outcome);
 
   /// For each kind `io_operations_total`, `io_errors_total` and `io_nanoseconds_total` (from the

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -105,5 +106,21 @@ class EngineUnderTest {
   int root_fd_;
   std::unique_ptr<storage::IoEngine> engine_;
 };
+
+/// The engines that this kernel allows; the others are named on stderr.
+inline std::vector<std::string> usable_engines() {
+  std::vector<std::string> names;
+  for (const std::string_view name : storage::engine_names()) {
+    storage::EngineChoice choice;
+    choice.name = name;
+    try {
+      const EngineUnderTest tested(choice);
+      names.emplace_back(name);
+    } catch (const std::runtime_error& refused) {
+      std::fprintf(stderr, "not tested: %s\n", refused.what());
+    }
+  }
+  return names;
+}
 
 }  // namespace testing_support

@@ -32,12 +32,7 @@ class EngineConformance : public ::testing::TestWithParam<std::string> {
   }
 };
 
-std::vector<std::string> all_engines() {
-  const auto names = storage::engine_names();
-  return {names.begin(), names.end()};
-}
-
-INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance, ::testing::ValuesIn(all_engines()),
+INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance, ::testing::ValuesIn(usable_engines()),
                          [](const auto& tested) { return tested.param; });
 
 TEST_P(EngineConformance, WritesReadsRenamesAndUnlinks) {

@@ -47,8 +47,8 @@ class KernelQueues : public ::testing::TestWithParam<std::string> {};
 
 std::vector<std::string> kernel_queues() {
   std::vector<std::string> names;
-  for (const std::string_view name : storage::engine_names()) {
-    if (name == "libaio" || name == "io_uring") names.emplace_back(name);
+  for (const std::string& name : usable_engines()) {
+    if (name == "libaio" || name == "io_uring") names.push_back(name);
   }
   return names;
 }
