@@ -1,10 +1,11 @@
 #include "workload/experiment/runner.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <optional>
 
 #include "storage/base/units.h"
@@ -28,23 +29,29 @@ constexpr auto kFetchTimeMax = seconds(10);
 constexpr auto kRunTimeMax = std::chrono::hours(24);
 constexpr int kSamplesForMemory = 4;  ///< Memory is looked at every so many samples.
 
-/// Removes a folder with all that is in it when it goes.
-class FolderRemover {
- public:
-  explicit FolderRemover(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  ~FolderRemover() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
-  FolderRemover(const FolderRemover&) = delete;
-  FolderRemover& operator=(const FolderRemover&) = delete;
+/// Writes to the disk what earlier runs left to be written, so that this one does not pay for it.
+void write_back(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  syncfs(fd);
+  close(fd);
+}
 
- private:
-  std::filesystem::path folder_;
-};
+uint64_t free_bytes_of(const std::filesystem::path& folder) {
+  struct statvfs status {};
+  if (statvfs(folder.c_str(), &status) != 0) return UINT64_MAX;
+  return uint64_t{status.f_bavail} * status.f_frsize;
+}
+
+void remove_content(const std::filesystem::path& folder) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    std::filesystem::remove_all(entry.path(), failure);
+  }
+}
 
 /// The run's programs and places. Members end in the reverse order: first the load, then the proxy
-/// and the origin, then the mount, and the cache's folder last.
+/// and the origin, and then the mount.
 class Run {
  public:
   Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
@@ -80,7 +87,6 @@ class Run {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
-  std::optional<FolderRemover> cache_folder_;
   std::optional<TmpfsMount> tmpfs_;
   std::filesystem::path cache_;
   std::optional<ChildProcess> origin_;
@@ -101,6 +107,7 @@ Expected<void> Run::make_places() {
   if (failure) {
     return run_problem("can't make '" + request_.folder.string() + "': " + failure.message());
   }
+  write_back(request_.scratch);
   if (!request_.cell.needs_path) return {};
   cache_ = request_.scratch / (request_.cell.name + "-" + std::to_string(request_.round));
   if (request_.cell.filesystem == "tmpfs") {
@@ -109,19 +116,20 @@ Expected<void> Run::make_places() {
     tmpfs_ = std::move(*mounted);
     warnings_ = tmpfs_->differences();
   } else {
+    // Twice, for what the results and the filesystem itself take.
+    if (free_bytes_of(request_.scratch) / 2 < options_.cache_size_bytes) {
+      remove_content(request_.scratch);
+    }
     if (!std::filesystem::create_directory(cache_, failure)) {
       return run_problem("can't make '" + cache_.string() +
                          "': " + (failure ? failure.message() : "it exists already"));
     }
-    cache_folder_.emplace(cache_);
   }
   return check_space();
 }
 
 Expected<void> Run::check_space() const {
-  struct statvfs status {};
-  if (statvfs(cache_.c_str(), &status) != 0) return {};
-  const uint64_t free_bytes = uint64_t{status.f_bavail} * status.f_frsize;
+  const uint64_t free_bytes = free_bytes_of(cache_);
   if (free_bytes >= options_.cache_size_bytes) return {};
   return run_problem("the cache does not fit: " + storage::format_size(free_bytes) + " free for " +
                      storage::format_size(options_.cache_size_bytes));

@@ -23,9 +23,12 @@ struct Programs {
 struct RunRequest {
   CellPlan cell;
   unsigned round = 1;
-  Workload workload;              ///< What the options name.
-  std::filesystem::path folder;   ///< Of this run's files; made, and must be new.
-  std::filesystem::path scratch;  ///< The cache lives in a new folder below; removed at the end.
+  Workload workload;             ///< What the options name.
+  std::filesystem::path folder;  ///< Of this run's files; made, and must be new.
+  /// Caches live in folders below; nothing else may be there. They stay for the caller to remove
+  /// at the very end: removing a cache slows the next one down (ext4 goes round inodes that were
+  /// freed in the last minutes). Earlier ones are removed only where the next would not fit.
+  std::filesystem::path scratch;
 };
 
 /// Runs the cell once. The run's record (docs/experiments.md says its keys) is returned and was

@@ -28,12 +28,19 @@ std::string most_frequent_limit(const CellResult& cell) {
   return most == counts.end() ? std::string() : most->first;
 }
 
-/// Each line once, with the number of runs it came from where that was more than one.
+/// The line without its figures: what tells its kind.
+std::string kind_of(std::string line) {
+  std::erase_if(line, [](char c) { return c >= '0' && c <= '9'; });
+  return line;
+}
+
+/// The first line of each kind, with the number of those that differ from it in figures only.
 std::vector<std::string> count_notes(const std::vector<std::string>& lines) {
   std::vector<std::pair<std::string, size_t>> counted;
   for (const auto& line : lines) {
-    const auto known = std::find_if(counted.begin(), counted.end(),
-                                    [&](const auto& entry) { return entry.first == line; });
+    const auto known = std::find_if(counted.begin(), counted.end(), [&](const auto& entry) {
+      return kind_of(entry.first) == kind_of(line);
+    });
     if (known == counted.end()) {
       counted.emplace_back(line, 1);
     } else {
@@ -42,7 +49,8 @@ std::vector<std::string> count_notes(const std::vector<std::string>& lines) {
   }
   std::vector<std::string> notes;
   for (const auto& [line, count] : counted) {
-    notes.push_back(count == 1 ? line : line + " (" + std::to_string(count) + " runs)");
+    const std::string more = count == 2 ? "1 more run" : std::to_string(count - 1) + " more runs";
+    notes.push_back(count == 1 ? line : line + " (likewise in " + more + ")");
   }
   return notes;
 }

@@ -36,7 +36,7 @@ struct SummaryRow {
   size_t runs = 0;         ///< Runs that count.
   bool valid = false;      ///< At least one run counts, and none carries a warning.
   Distinction distinction = Distinction::kFirst;
-  std::vector<std::string> notes;  ///< Warnings and failures, each once, with their number.
+  std::vector<std::string> notes;  ///< Warnings and failures, each kind once.
 };
 
 /// The rows, highest throughput first; cells without a result come last. Neighbours are compared

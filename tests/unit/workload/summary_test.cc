@@ -110,11 +110,13 @@ TEST(Summary, OneInvalidRunMakesTheRowInvalidAndSaysWhy) {
   EXPECT_THAT(table_of(results), Not(HasSubstr("! not valid")));
   for (const size_t i : {1, 2}) {
     results.cells[0].runs[i]["valid"] = false;
-    results.cells[0].runs[i]["warnings"] = boost::json::array{"the machine shook"};
+    const std::string warning = "the machine shook by " + std::to_string(i * 7) + " mm";
+    results.cells[0].runs[i]["warnings"] = boost::json::array{warning};
   }
   EXPECT_FALSE(summarise(results)[0].valid);
   EXPECT_THAT(table_of(results),
-              AllOf(HasSubstr("! not valid"), HasSubstr("note: a: the machine shook (2 runs)")));
+              AllOf(HasSubstr("! not valid"),
+                    HasSubstr("note: a: the machine shook by 7 mm (likewise in 1 more run)")));
 }
 
 TEST(Summary, ErrorsAndWrongBodiesAreSummedOverAllRuns) {
