@@ -131,6 +131,7 @@ Expected<void> Experiment::open_folder() {
     return usage_problem("--directory '" + directory.string() +
                          "': can't be written: " + failure.message());
   }
+  spread_subfolders(scratch_);
   EnvironmentInputs about;
   about.directory = std::filesystem::canonical(directory, failure);
   about.out = std::filesystem::canonical(out_, failure);

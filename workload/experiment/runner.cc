@@ -1,6 +1,8 @@
 #include "workload/experiment/runner.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -43,15 +45,23 @@ uint64_t free_bytes_of(const std::filesystem::path& folder) {
   return uint64_t{status.f_bavail} * status.f_frsize;
 }
 
-void remove_content(const std::filesystem::path& folder) {
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    std::filesystem::remove_all(entry.path(), failure);
+/// Removes a folder with all that is in it when it goes.
+class FolderRemover {
+ public:
+  explicit FolderRemover(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  ~FolderRemover() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
   }
-}
+  FolderRemover(const FolderRemover&) = delete;
+  FolderRemover& operator=(const FolderRemover&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+};
 
 /// The run's programs and places. Members end in the reverse order: first the load, then the proxy
-/// and the origin, and then the mount.
+/// and the origin, then the mount, and the cache's folder last.
 class Run {
  public:
   Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
@@ -87,6 +97,7 @@ class Run {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
+  std::optional<FolderRemover> cache_folder_;
   std::optional<TmpfsMount> tmpfs_;
   std::filesystem::path cache_;
   std::optional<ChildProcess> origin_;
@@ -109,21 +120,20 @@ Expected<void> Run::make_places() {
   }
   write_back(request_.scratch);
   if (!request_.cell.needs_path) return {};
-  cache_ = request_.scratch / (request_.cell.name + "-" + std::to_string(request_.round));
+  // With a number of this process's own, as the name decides where spread_subfolders() puts it.
+  cache_ = request_.scratch / (request_.cell.name + "-" + std::to_string(request_.round) + "-" +
+                               std::to_string(getpid()));
   if (request_.cell.filesystem == "tmpfs") {
     auto mounted = TmpfsMount::mount(cache_, request_.cell.mount_options);
     if (!mounted) return mounted.error();
     tmpfs_ = std::move(*mounted);
     warnings_ = tmpfs_->differences();
   } else {
-    // Twice, for what the results and the filesystem itself take.
-    if (free_bytes_of(request_.scratch) / 2 < options_.cache_size_bytes) {
-      remove_content(request_.scratch);
-    }
     if (!std::filesystem::create_directory(cache_, failure)) {
       return run_problem("can't make '" + cache_.string() +
                          "': " + (failure ? failure.message() : "it exists already"));
     }
+    cache_folder_.emplace(cache_);
   }
   return check_space();
 }
@@ -330,6 +340,18 @@ Expected<boost::json::object> Run::make_record() {
 }
 
 }  // namespace
+
+void spread_subfolders(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  int flags = 0;
+  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+    flags |= FS_TOPDIR_FL;
+    // Where the filesystem has no such flag, there is nothing to ask for.
+    static_cast<void>(ioctl(fd, FS_IOC_SETFLAGS, &flags));
+  }
+  close(fd);
+}
 
 Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,
                                        const Programs& programs, StopSignals& stop) {
