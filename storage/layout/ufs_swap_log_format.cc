@@ -110,7 +110,9 @@ void UfsLogParser::take(std::span<const std::byte> unit) {
 }
 
 UfsLogContents UfsLogParser::finish() {
-  if (!partial_.empty()) ++contents_.damaged_records;
+  // A process that is killed in the middle of an append leaves a record cut off; only a log that
+  // was written whole and synced, or one that has not even a header, must not end like that.
+  if (!partial_.empty() && (!header_ || header_->clean)) ++contents_.damaged_records;
   if (header_) {
     contents_.next_sequence = header_->next_sequence;
     contents_.clean = header_->clean && contents_.damaged_records == 0 &&

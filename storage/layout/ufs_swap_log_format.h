@@ -51,7 +51,8 @@ struct UfsLogContents {
   bool clean = false;  ///< Says so, and is whole.
   uint64_t next_sequence = 0;
   std::vector<UfsLogRecord> records;  ///< The sound ones, in the order of the file.
-  uint64_t damaged_records = 0;       ///< Damaged or cut ones, the header counting as one.
+  /// The header counts as one. A cut last record counts in a log that says it is clean only.
+  uint64_t damaged_records = 0;
 };
 
 /// Takes a log apart as its bytes arrive, in parts of any size.

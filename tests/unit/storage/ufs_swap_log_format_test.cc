@@ -75,6 +75,15 @@ TEST(UfsSwapLogFormat, CutAtAnyByteItKeepsEveryWholeRecordAndIsNotClean) {
   }
 }
 
+TEST(UfsSwapLogFormat, ARunningStoresLogMayEndWithinARecord) {
+  const std::vector<std::byte> bytes = log_of(5, false);
+  for (size_t length = kUfsLogHeaderSize; length < bytes.size(); ++length) {
+    const UfsLogContents contents = parse(std::span(bytes).first(length));
+    EXPECT_EQ(contents.damaged_records, 0u) << length;
+    EXPECT_EQ(contents.records.size(), (length - kUfsLogHeaderSize) / kUfsLogRecordSize) << length;
+  }
+}
+
 TEST(UfsSwapLogFormat, AnyBitFlipIsFoundAndCostsOneRecord) {
   const std::vector<std::byte> bytes = log_of(4, true);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
