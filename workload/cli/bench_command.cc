@@ -162,6 +162,13 @@ Expected<void> check_places(const ExperimentOptions& options) {
     return usage_problem("--out '" + options.out +
                          "': holds a result already; choose another folder or add --resume");
   }
+  for (const auto& [option, folder] : {std::pair<const char*, std::string>{"--out", options.out},
+                                       {"--directory", options.directory}}) {
+    // Caches lie below, and a --cache-dir of the proxy has its parts between commas.
+    if (folder.find(',') != std::string::npos) {
+      return usage_problem(std::string(option) + " '" + folder + "': must hold no comma");
+    }
+  }
   if (!options.directory.empty() && !std::filesystem::is_directory(options.directory, failure)) {
     return usage_problem("--directory '" + options.directory + "': is no folder");
   }

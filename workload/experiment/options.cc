@@ -257,7 +257,7 @@ Expected<void> check_options(const ExperimentOptions& options) {
 
 ExperimentOptions quick_options() {
   ExperimentOptions options;
-  options.filesystems.emplace_back("tmpfs");
+  options.schemes = {"none", "memory", "ufs", "aufs", "diskd", "coss", "rock"};
   options.cache_size_bytes = 512 * storage::kMiB;
   // So many robots that hits can fill a processor, while misses still wait for the origin to think.
   options.load = "best-effort=192";
