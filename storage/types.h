@@ -32,7 +32,7 @@ constexpr KeyHash truncated(KeyHash hash, unsigned bits) {
 
 /// For unordered containers; the hash is already mixed.
 struct KeyHashHasher {
-  size_t operator()(const KeyHash& hash) const { return static_cast<size_t>(hash.low); }
+  size_t operator()(const KeyHash& hash) const noexcept { return static_cast<size_t>(hash.low); }
 };
 
 /// The full name of an object, and its hash (XXH3, 128 bits). Immutable. Pass by value into

@@ -116,7 +116,8 @@ std::unique_ptr<UfsDirectory> UfsDirectory::open(const std::filesystem::path& pa
   if (access == Access::kUse) {
     std::error_code failure;
     std::filesystem::create_directories(path, failure);
-    if (failure && !std::filesystem::exists(path)) {
+    std::error_code unknown;
+    if (failure && !std::filesystem::exists(path, unknown)) {
       error = name + "cannot be created: " + failure.message();
       return nullptr;
     }

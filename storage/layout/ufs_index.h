@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "storage/layout/ufs_swap_log_format.h"
@@ -26,7 +26,8 @@ class UfsIndex {
   std::optional<UfsLogRecord> find(KeyHash hash) const;
   /// Marks it as used now; nothing where it is not there.
   void touch(KeyHash hash);
-  /// Adds an object as the newest and returns the one that it replaces.
+  /// Adds an object and returns the one that it replaces; a new version of an object keeps what the
+  /// policy knows of that, and counts as a use of it.
   std::optional<UfsLogRecord> insert(const UfsLogRecord& object);
   /// Removes what is there under this hash, where `sequence` is given only if it is that file.
   std::optional<UfsLogRecord> erase(KeyHash hash, std::optional<uint64_t> sequence = {});
@@ -51,11 +52,30 @@ class UfsIndex {
     uint64_t file_size_bytes;
   };
 
-  KeyHash shortened(KeyHash hash) const;
+  /// Entries are found by the shortened hash that follows from the full one in them: a hash kept
+  /// beside each entry would take a sixth of the index. Neither call throws, so that the set keeps
+  /// no hash values either.
+  struct EntryHasher {
+    using is_transparent = void;
+    unsigned hash_bits;
+    size_t operator()(const KeyHash& hash) const noexcept;
+    size_t operator()(const Entry& entry) const noexcept { return (*this)(entry.hash); }
+  };
+  struct EntryEqual {
+    using is_transparent = void;
+    unsigned hash_bits;
+    bool operator()(const KeyHash& left, const Entry& right) const noexcept;
+    bool operator()(const Entry& left, const Entry& right) const noexcept {
+      return (*this)(left.hash, right);
+    }
+  };
+  using Entries = std::unordered_set<Entry, EntryHasher, EntryEqual>;
+
+  Entry* entry_of(KeyHash hash);
+  UfsLogRecord take(Entries::const_iterator place);
 
   std::unique_ptr<ReplacementPolicy> policy_;
-  unsigned hash_bits_;
-  std::unordered_map<KeyHash, Entry, KeyHashHasher> entries_;
+  Entries entries_;
 };
 
 }  // namespace storage

@@ -4,10 +4,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
 
 #include "storage/layout/ufs_rebuild.h"
 #include "storage/layout/ufs_writer.h"
-#include "storage/replacement/lru.h"
+#include "storage/replacement/policies.h"
 
 namespace storage {
 
@@ -17,6 +18,11 @@ namespace {
 // the request that pays for it. Down to the capacity itself there is no bound.
 constexpr int kEvictionsPerChange = 8;
 constexpr unsigned kDiskSpaceAttempts = 4;
+
+std::unique_ptr<ReplacementPolicy> make_checked_policy(const UfsOptions& options) {
+  std::string error;  // The name was checked when the options were read.
+  return make_policy(options.policy, options.capacity_bytes, error);
+}
 
 }  // namespace
 
@@ -40,7 +46,7 @@ UfsStore::UfsStore(std::string_view name, const UfsOptions& options,
       environment_(environment),
       directory_(std::move(directory)),
       engine_(std::move(engine)),
-      index_(std::make_unique<LruPolicy>(), environment.key_hash_bits),
+      index_(make_checked_policy(options), environment.key_hash_bits),
       log_(*engine_),
       changed_(environment.executor) {
   changed_.expires_at(boost::asio::steady_timer::time_point::max());
@@ -193,6 +199,10 @@ Task<void> UfsStore::publish(UfsLogRecord object, uint64_t reserved_bytes,
     if (abandoned_) co_return Error(Errc::kStopped);
     const Result<void> renamed = co_await engine_->rename(temporary, object_path(object.sequence));
     if (renamed) break;
+    if (renamed.error().system_errno == EIO) {
+      // It may have been done all the same, by a helper that died before it could say so.
+      (void)co_await unlink_or_condemn(object_path(object.sequence), 0);
+    }
     if (renamed.error().code != Errc::kNoSpace) co_return renamed;
     const Result<void> freed = co_await make_disk_space(object.allocated_bytes, attempt);
     if (!freed) co_return renamed;
@@ -287,6 +297,7 @@ void UfsStore::visit_counters(CounterVisitor& visitor) const {
   visitor.gauge("reserved_bytes", "", static_cast<double>(reserved_bytes_));
   visitor.gauge("unremovable_bytes", "", static_cast<double>(condemned_bytes_));
   visitor.counter("evictions_total", "", counts_.evictions);
+  visitor.gauge("replacement_policy", "policy=\"" + std::string(index_.policy_name()) + "\"", 1);
   visitor.counter("disk_full_total", "", counts_.disk_full);
   visitor.counter("dropped_objects_total", "reason=\"damaged\"", counts_.damaged);
   visitor.counter("dropped_objects_total", "reason=\"unreadable\"", counts_.unreadable);

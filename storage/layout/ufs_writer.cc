@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <utility>
 
 #include "storage/base/guarded_task.h"
@@ -260,6 +261,10 @@ Task<void> UfsWriter::create_file() {
       co_return Result<void>();
     }
     const Error error = file.error();
+    if (error.system_errno == EIO) {
+      // It may have been made all the same, by a helper that died before it could say so.
+      (void)co_await store_->discard_temporary(temporary_path_, 0);
+    }
     Result<void> remedied = error;
     if (error.code == Errc::kNotFound && !std::exchange(folder_made, true)) {
       remedied = directory.make_folder_of(header_.sequence);
@@ -315,6 +320,8 @@ Task<std::unique_ptr<Writer>> create_ufs_object(std::shared_ptr<UfsStore> store,
                                                 std::optional<uint64_t> replaces) {
   if (!store->running()) co_return Error(Errc::kStopped);
   const UfsStore::Operation operation(store);
+  // Here rather than at the first write, so that nothing is begun in vain.
+  if (store->engine().overloaded()) co_return Error(Errc::kOverloaded);
   const bool too_large = key.text().size() > Key::kLengthMax ||
                          metadata.size() > Metadata::kSizeMax ||
                          body_size_bytes.value_or(0) > store->options().object_size_bytes_max;

@@ -1,33 +1,14 @@
 // A ufs store on a real filesystem that is smaller than the store is allowed to be.
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <fstream>
 
 #include "tests/support/pattern.h"
+#include "tests/support/small_filesystem.h"
 #include "tests/support/ufs_under_test.h"
 
 namespace testing_support {
 namespace {
-
-// A tmpfs of its own, for those who may mount.
-class SmallFilesystem {
- public:
-  explicit SmallFilesystem(const std::string& size)
-      : mounted_(::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, ("size=" + size).c_str()) ==
-                 0) {}
-  ~SmallFilesystem() {
-    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
-  }
-  SmallFilesystem(const SmallFilesystem&) = delete;
-  SmallFilesystem& operator=(const SmallFilesystem&) = delete;
-  bool mounted() const { return mounted_; }
-  const std::filesystem::path& path() const { return folder_.path(); }
-
- private:
-  TempDir folder_;
-  bool mounted_;
-};
 
 TEST(UfsFullFilesystem, CostsObjectsAndComesBack) {
   const SmallFilesystem filesystem("2m");

@@ -1,0 +1,15 @@
+// fio beside the stores: what the device can do at this moment.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace bench {
+
+/// Bytes a second that fio (libaio, O_DIRECT) gets when it writes so many bytes from `offset_bytes`
+/// of `file` on, in blocks of 1 MiB, `depth` at a time; 0 where there is no fio or it fails.
+double fio_write_rate(const std::filesystem::path& file, uint64_t offset_bytes, uint64_t size_bytes,
+                      unsigned depth);
+
+}  // namespace bench
