@@ -184,6 +184,14 @@ std::vector<TextOption> main_options() {
          c.memory_cache_bytes = *value;
          return nullptr;
        }},
+      {"store-selection", "least-load",
+       "round-robin or least-load: which of several cache directories gets a new object",
+       [](const std::string& text, Config& c) -> const char* {
+         const auto selection = storage::parse_store_selection(text);
+         if (!selection) return "round-robin or least-load";
+         c.store_selection = *selection;
+         return nullptr;
+       }},
       {"workers", "1", "threads that serve; this version has one",
        [](const std::string& text, Config&) -> const char* {
          return text == "1" ? nullptr : "1: this version serves with one thread";
@@ -241,7 +249,8 @@ options::options_description describe() {
   add("config", options::value<std::string>(),
       "TOML file with any of these options; the command line goes before it");
   add("cache-dir", options::value<std::vector<std::string>>()->composing(),
-      "scheme=NAME[,path=PATH],size=SIZE[,option=value...]; default: nothing is cached");
+      "scheme=NAME[,path=PATH],size=SIZE[,min-size=SIZE][,max-size=SIZE][,option=value...]; may be "
+      "given again for further directories; default: nothing is cached");
   for (const auto& option : text_options()) {
     std::string meaning = option.meaning;
     if (*option.default_text) meaning += std::string(" (default ") + option.default_text + ")";
@@ -261,6 +270,8 @@ std::string store_file(const std::string& path, const options::options_descripti
         name == "check" || !description.find_nothrow(name, false)) {
       return path + ": unknown option '" + name + "'; see cacheoff-proxy --help";
     }
+    // Program_options would add these to the command line's.
+    if (name == "cache-dir" && values.count(name)) continue;
     parsed.options.emplace_back(name, std::vector<std::string>{value});
   }
   options::store(parsed, values);
@@ -276,14 +287,11 @@ std::string read_values(const Values& values, Config& config) {
     }
   }
   if (values.count("cache-dir")) {
-    const auto& directories = values["cache-dir"].as<std::vector<std::string>>();
-    if (directories.size() > 1) {
-      return "--cache-dir given " + std::to_string(directories.size()) +
-             " times: this version serves from one cache directory";
+    for (const auto& text : values["cache-dir"].as<std::vector<std::string>>()) {
+      std::string error;
+      config.cache_dirs.push_back(storage::parse_scheme_spec(text, error));
+      if (!error.empty()) return "--cache-dir '" + text + "': " + error;
     }
-    std::string error;
-    config.cache_dir = storage::parse_scheme_spec(directories.front(), error);
-    if (!error.empty()) return "--cache-dir '" + directories.front() + "': " + error;
   }
   return {};
 }
@@ -295,11 +303,11 @@ std::string check_together(const Config& config, Action action) {
     return "--listen " + config.listen.text() +
            ": a forward proxy that is not on loopback needs --allow RANGE, to not be an open relay";
   }
-  if (config.memory_cache_bytes > 0 && !config.cache_dir) {
+  if (config.memory_cache_bytes > 0 && config.cache_dirs.empty()) {
     return "--memory-cache needs a --cache-dir behind it; for memory alone use --cache-dir "
            "scheme=memory,size=...";
   }
-  if (action == Action::kCheck && !config.cache_dir) return "--check needs --cache-dir";
+  if (action == Action::kCheck && config.cache_dirs.empty()) return "--check needs --cache-dir";
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/base/units.h"
+#include "storage/layout/directories.h"
 #include "storage/registry.h"
 
 namespace proxy {
@@ -61,8 +62,9 @@ struct Timeouts {
 /// Everything the proxy is told.
 struct Config {
   storage::HostPort listen{"127.0.0.1", 3128};
-  std::optional<storage::HostPort> origin;  ///< Set: a reverse proxy for it.
-  std::optional<storage::SchemeSpec> cache_dir;
+  std::optional<storage::HostPort> origin;      ///< Set: a reverse proxy for it.
+  std::vector<storage::SchemeSpec> cache_dirs;  ///< None: nothing is cached.
+  storage::StoreSelection store_selection = storage::StoreSelection::kLeastLoad;
   uint64_t memory_cache_bytes = 0;
   std::optional<std::filesystem::path> access_log;
   std::optional<storage::HostPort> admin;

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <algorithm>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -59,10 +60,8 @@ struct Graph {
 };
 
 storage::SchemeOrError make_store(const Config& config, Graph& graph) {
-  storage::SchemeSpec spec;
-  spec.scheme = "none";
-  if (config.cache_dir) spec = *config.cache_dir;
-  auto made = storage::make_scheme(spec, graph.environment(config.seed));
+  auto made = storage::make_store(config.cache_dirs, config.store_selection,
+                                  graph.environment(config.seed));
   if (made.scheme && config.memory_cache_bytes > 0) {
     const storage::MemoryFrontOptions options(config.memory_cache_bytes,
                                               config.memory_cache_bytes / kFrontObjectShare);
@@ -184,11 +183,12 @@ int serve(Config config) {
   return broken.empty() ? runner.exit_status() : kExitFailed;
 }
 
-int check(const Config& config) {
+/// Verifies one cache directory and prints what was found.
+int check(const Config& config, const storage::SchemeSpec& directory) {
   Graph graph(config);
   storage::CheckReport report;
   std::exception_ptr broken;
-  asio::co_spawn(graph.io, storage::check_store(*config.cache_dir, graph.environment(config.seed)),
+  asio::co_spawn(graph.io, storage::check_store(directory, graph.environment(config.seed)),
                  [&](const std::exception_ptr& failure, storage::Result<storage::CheckReport> got) {
                    broken = failure;
                    if (failure) return;
@@ -208,6 +208,16 @@ int check(const Config& config) {
   return report.sound() ? 0 : kExitFailed;
 }
 
+int check_all(const Config& config) {
+  int status = 0;
+  for (const auto& directory : config.cache_dirs) {
+    if (config.cache_dirs.size() > 1) std::printf("%s:\n", directory.path.c_str());
+    std::fflush(stdout);
+    status = std::max(status, check(config, directory));
+  }
+  return status;
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments) {
@@ -223,7 +233,7 @@ int run_program(const std::vector<std::string>& arguments) {
     case Action::kListSchemes:
       return list_schemes();
     case Action::kCheck:
-      return check(line.config);
+      return check_all(line.config);
     case Action::kServe:
       return serve(line.config);
   }

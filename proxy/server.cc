@@ -91,9 +91,13 @@ asio::awaitable<std::string> Server::start() {
   }
   std::string error = open_listener(acceptor_, config_.listen, "--listen");
   if (!error.empty()) co_return error;
+  const auto& warnings = store_.info().warnings;
+  const size_t warnings_before = warnings.size();
   const auto recovery = co_await store_.start();
   if (!recovery) {
-    co_return "the cache directory cannot be opened: " + to_string(recovery.error());
+    error = "the cache directory cannot be opened: " + to_string(recovery.error());
+    for (size_t i = warnings_before; i < warnings.size(); ++i) error += "; " + warnings[i];
+    co_return error;
   }
   started_ = true;
   if (config_.admin) {

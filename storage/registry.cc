@@ -5,8 +5,10 @@
 
 #include "storage/base/units.h"
 #include "storage/instrumented.h"
+#include "storage/layout/coss_scheme.h"
 #include "storage/layout/memory.h"
 #include "storage/layout/none.h"
+#include "storage/layout/size_bounds.h"
 #include "storage/layout/ufs_check.h"
 #include "storage/layout/ufs_scheme.h"
 
@@ -45,13 +47,14 @@ std::string check(const SchemeSpec& spec, const SchemeRow& row) {
   if (row.needs_size && spec.capacity_bytes == 0) {
     return scheme + " needs size=, its capacity, e.g. size=1G";
   }
+  std::vector<SchemeOption> known(row.options.begin(), row.options.end());
+  if (row.needs_path) {
+    known.insert(known.end(), kSizeBoundOptions.begin(), kSizeBoundOptions.end());
+  }
   for (const auto& given : spec.options) {
     const std::string& name = given.first;
-    const bool known = std::ranges::any_of(
-        row.options, [&](const SchemeOption& option) { return option.name == name; });
-    if (known) continue;
-    const std::string options =
-        join(row.options, [](const SchemeOption& option) { return option.name; });
+    if (std::ranges::find(known, name, &SchemeOption::name) != known.end()) continue;
+    const std::string options = join(known, [](const SchemeOption& option) { return option.name; });
     return scheme + " has no option '" + name +
            "': " + (options.empty() ? "it has none of its own" : "it has " + options);
   }
@@ -87,7 +90,7 @@ std::string parse_item(std::string_view item, SchemeSpec& spec) {
 }  // namespace
 
 std::span<const SchemeRow> registry() {
-  static const std::array<SchemeRow, 3> kRows = {{
+  static const std::array<SchemeRow, 5> kRows = {{
       {.name = "none",
        .summary = "holds nothing: every request goes to the origin",
        .make = make_none},
@@ -101,9 +104,24 @@ std::span<const SchemeRow> registry() {
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
-       .options = ufs_options(),
+       .options = ufs_scheme_options(),
        .make = make_ufs,
        .check = check_ufs},
+      {.name = "aufs",
+       .summary = "the files of ufs, written and read by a pool of threads",
+       .needs_path = true,
+       .needs_size = true,
+       .persistent = true,
+       .options = aufs_scheme_options(),
+       .make = make_aufs,
+       .check = check_ufs},
+      {.name = "coss",
+       .summary = "a cyclic log of stripes in one file or raw device",
+       .needs_path = true,
+       .needs_size = true,
+       .persistent = true,
+       .options = coss_options(),
+       .make = make_coss},
   }};
   return kRows;
 }
@@ -125,12 +143,21 @@ SchemeSpec parse_scheme_spec(std::string_view text, std::string& error) {
   return spec;
 }
 
-SchemeOrError make_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment) {
+SchemeOrError make_bare_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment) {
   SchemeOrError made;
   const SchemeRow* const row = find_row(spec.scheme);
   made.error = row != nullptr ? check(spec, *row) : unknown_scheme(spec.scheme);
   if (!made.error.empty()) return made;
-  made = row->make(spec, environment);
+  SchemeSpec own = spec;
+  const SizeBounds bounds = take_size_bounds(own, made.error);
+  if (!made.error.empty()) return made;
+  made = row->make(own, environment);
+  if (made.scheme) made.scheme = make_size_bounded(std::move(made.scheme), bounds);
+  return made;
+}
+
+SchemeOrError make_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment) {
+  SchemeOrError made = make_bare_scheme(spec, environment);
   if (made.scheme) made.scheme = make_instrumented(std::move(made.scheme), environment.clock);
   return made;
 }

@@ -59,7 +59,7 @@ struct SchemeRow {
   bool needs_path = false;
   bool needs_size = false;
   bool persistent = false;
-  std::span<const SchemeOption> options{};
+  std::span<const SchemeOption> options{};  ///< Beside those that all of its kind take.
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
   /// What check_store() does for this scheme; null where there is nothing to check.
   Task<CheckReport> (*check)(SchemeSpec spec, SchemeEnvironment environment) = nullptr;
@@ -72,8 +72,12 @@ std::span<const SchemeRow> registry();
 /// meaningless.
 SchemeSpec parse_scheme_spec(std::string_view text, std::string& error);
 
-/// Makes a scheme, wrapped by the instrumenting wrapper; checks path, size and option names by the
-/// row's table.
+/// Makes a scheme without the instrumenting wrapper, for a part of a larger one; checks path, size
+/// and option names by the row's table. Every scheme that needs a path also takes `min-size` and
+/// `max-size` (see make_size_bounded()).
+SchemeOrError make_bare_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment);
+
+/// make_bare_scheme(), wrapped by the instrumenting wrapper.
 SchemeOrError make_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment);
 
 }  // namespace storage

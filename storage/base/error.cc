@@ -15,6 +15,8 @@ const char* name_of(Errc code) {
       return "overloaded";
     case Errc::kTooLarge:
       return "too_large";
+    case Errc::kTooSmall:
+      return "too_small";
     case Errc::kNoSpace:
       return "no_space";
     case Errc::kAborted:

@@ -13,6 +13,7 @@ enum class Errc {
   kNotFound,    ///< No such object: a miss, never a failure.
   kOverloaded,  ///< Refused for now: a queue, a pool or a buffer is at its limit.
   kTooLarge,    ///< The object (or its metadata) is larger than the scheme can ever hold.
+  kTooSmall,    ///< The object is smaller than the scheme was told to take, or might be.
   kNoSpace,     ///< No room, and none could be made by eviction.
   kAborted,     ///< Given up by the caller or by its cancellation; nothing was kept.
   kCorrupt,     ///< Damage on disk was found; the object is gone and counted.

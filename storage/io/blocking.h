@@ -1,12 +1,11 @@
 // File operations as plain blocking calls.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
 
 #include "storage/base/clock.h"
 #include "storage/io/engine.h"
+#include "storage/io/io_statistics.h"
 
 namespace storage {
 
@@ -18,22 +17,18 @@ class BlockingEngine final : public IoEngine {
   /// Relative paths are resolved against the folder `root_fd`, which is not closed here; AT_FDCWD
   /// is the current folder. `clock` must outlive the engine and its files.
   BlockingEngine(const Clock& clock, int root_fd);
-  ~BlockingEngine() override;
 
   const char* name() const override { return "blocking"; }
   Task<std::unique_ptr<File>> open(std::filesystem::path path, OpenMode mode) override;
   Task<void> rename(std::filesystem::path from, std::filesystem::path to) override;
   Task<void> unlink(std::filesystem::path path) override;
 
-  /// For each operation `io_operations_total`, `io_errors_total` and `io_nanoseconds_total`, and
-  /// `io_bytes_total` of reads and writes; the label is `operation="read"` and so on.
+  /// As IoStatistics::visit() says.
   void visit_counters(CounterVisitor& visitor) const override;
-
-  struct Statistics;
 
  private:
   int root_fd_;
-  std::shared_ptr<Statistics> statistics_;  // shared with the files, which may live longer
+  std::shared_ptr<IoStatistics> statistics_;  // shared with the files, which may live longer
 };
 
 }  // namespace storage

@@ -25,6 +25,8 @@ class File {
   /// Space the filesystem has given to the file, in bytes (st_blocks * 512).
   virtual Task<uint64_t> allocated_bytes() = 0;
   virtual Task<void> sync() = 0;
+  /// What offsets, lengths and buffer addresses of read() and write() must be multiples of.
+  virtual size_t alignment_bytes() const { return 1; }
   virtual Task<void> close() = 0;
 };
 
@@ -32,7 +34,10 @@ class File {
 enum class OpenMode {
   kRead,             ///< Must exist.
   kReadWrite,        ///< Must exist.
-  kCreateExclusive,  ///< Must not exist; read and write.
+  kCreateExclusive,  ///< Must not exist; read and write. kOverloaded where overloaded().
+  /// Must exist; read and write past the page cache (O_DIRECT). Offsets, lengths and addresses are
+  /// multiples of File::alignment_bytes(). kIo with EINVAL where the filesystem refuses it.
+  kReadWriteDirect,
 };
 
 /// File operations. All calls on the owner's executor. A cancelled operation completes once, and
@@ -46,6 +51,9 @@ class IoEngine {
   virtual Task<void> rename(std::filesystem::path from, std::filesystem::path to) = 0;
   /// kNotFound where there is no such file.
   virtual Task<void> unlink(std::filesystem::path path) = 0;
+  /// Whether a new file would be refused now, because too much is waiting: whoever can should
+  /// decline new objects. Work that was accepted goes on.
+  virtual bool overloaded() const { return false; }
   virtual void visit_counters(CounterVisitor& visitor) const = 0;
 };
 

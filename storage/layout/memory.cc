@@ -3,6 +3,7 @@
 #include <array>
 
 #include "storage/base/units.h"
+#include "storage/replacement/policies.h"
 
 namespace storage {
 namespace {
@@ -10,8 +11,9 @@ namespace {
 /// Below this not even a handful of small objects fits.
 constexpr uint64_t kCapacityMin = 64 * kKiB;
 
-constexpr std::array<SchemeOption, 1> kOptions = {{
+constexpr std::array<SchemeOption, 2> kOptions = {{
     {"max-object", "a quarter of size", "largest body that is kept, e.g. 8M"},
+    {"policy", kDefaultPolicy, kPolicyMeaning},
 }};
 
 class MemoryReader final : public Reader {
@@ -50,8 +52,9 @@ class MemoryWriter final : public Writer {
 
 class MemoryScheme final : public StorageScheme {
  public:
-  MemoryScheme(uint64_t capacity_bytes, uint64_t object_size_bytes_max, unsigned key_hash_bits)
-      : store_(capacity_bytes, object_size_bytes_max, key_hash_bits) {
+  MemoryScheme(uint64_t capacity_bytes, uint64_t object_size_bytes_max, unsigned key_hash_bits,
+               std::unique_ptr<ReplacementPolicy> policy)
+      : store_(capacity_bytes, object_size_bytes_max, key_hash_bits, std::move(policy)) {
     info_.name = "memory";
     info_.capacity_bytes = capacity_bytes;
     info_.object_size_bytes_max = object_size_bytes_max;
@@ -136,8 +139,16 @@ SchemeOrError make_memory(const SchemeSpec& spec, const SchemeEnvironment& envir
     }
     object_size_bytes_max = *size;
   }
+  const auto option = spec.options.find("policy");
+  std::unique_ptr<ReplacementPolicy> policy =
+      make_policy(option != spec.options.end() ? std::string_view(option->second) : kDefaultPolicy,
+                  spec.capacity_bytes, made.error);
+  if (!policy) {
+    made.error = "scheme memory: " + made.error;
+    return made;
+  }
   made.scheme = std::make_unique<MemoryScheme>(spec.capacity_bytes, object_size_bytes_max,
-                                               environment.key_hash_bits);
+                                               environment.key_hash_bits, std::move(policy));
   return made;
 }
 

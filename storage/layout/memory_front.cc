@@ -6,6 +6,7 @@
 
 #include "storage/layout/memory.h"
 #include "storage/layout/memory_store.h"
+#include "storage/replacement/lru.h"
 
 namespace storage {
 namespace {
@@ -187,7 +188,8 @@ Task<void> FrontWriter::commit() {
 class MemoryFront final : public StorageScheme {
  public:
   MemoryFront(std::unique_ptr<StorageScheme> disk, const MemoryFrontOptions& options)
-      : memory_(options.capacity_bytes, options.object_size_bytes_max, options.key_hash_bits),
+      : memory_(options.capacity_bytes, options.object_size_bytes_max, options.key_hash_bits,
+                std::make_unique<LruPolicy>()),
         disk_(std::move(disk)) {}
 
   const SchemeInfo& info() const override { return disk_->info(); }

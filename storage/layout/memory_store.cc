@@ -7,16 +7,17 @@
 namespace storage {
 
 MemoryStore::MemoryStore(uint64_t capacity_bytes, uint64_t object_size_bytes_max,
-                         unsigned key_hash_bits)
+                         unsigned key_hash_bits, std::unique_ptr<ReplacementPolicy> policy)
     : capacity_bytes_(capacity_bytes),
       object_size_bytes_max_(object_size_bytes_max),
       key_hash_bits_(key_hash_bits),
-      account_(std::make_shared<MemoryAccount>()) {}
+      account_(std::make_shared<MemoryAccount>()),
+      policy_(std::move(policy)) {}
 
 std::shared_ptr<const MemoryObject> MemoryStore::find(const Key& key) {
   const Entries::iterator found = find_entry(key);
   if (found == entries_.end()) return nullptr;
-  policy_.touch(found->second);
+  policy_->touch(found->second);
   return found->second.object;
 }
 
@@ -44,14 +45,14 @@ Result<void> MemoryStore::update(const Key& key, Metadata metadata) {
   if (found == entries_.end()) return Error(Errc::kNotFound);
   if (metadata.size() > Metadata::kSizeMax) return Error(Errc::kTooLarge);
   Entry& entry = found->second;
-  policy_.touch(entry);
+  policy_->touch(entry);
   // Held here, so that making room for its own new metadata cannot evict it.
   const std::shared_ptr<const MemoryObject> old = entry.object;
   std::optional<MemoryCharge> room = charge(object_charge_bytes(key, metadata));
   if (!room) return Error(Errc::kNoSpace);
   entry.object =
       std::make_shared<const MemoryObject>(key, std::move(metadata), old->body(), std::move(*room));
-  policy_.resize(entry, entry.object->charged_bytes());
+  policy_->resize(entry, entry.object->charged_bytes());
   return {};
 }
 
@@ -69,10 +70,11 @@ void MemoryStore::visit_counters(CounterVisitor& visitor, std::string_view prefi
   const auto name = [prefix](const char* rest) { return std::string(prefix) + rest; };
   visitor.gauge(name("objects"), "", static_cast<double>(entries_.size()));
   visitor.gauge(name("size_bytes"), "", static_cast<double>(account_->used_bytes.load()));
-  visitor.gauge(name("object_bytes"), "", static_cast<double>(policy_.size_bytes()));
+  visitor.gauge(name("object_bytes"), "", static_cast<double>(policy_->size_bytes()));
   visitor.counter(name("evictions_total"), "", evictions_total_);
   visitor.counter(name("evicted_bytes_total"), "", evicted_bytes_total_);
   visitor.counter(name("hash_collisions_total"), "", hash_collisions_total_);
+  visitor.gauge(name("replacement_policy"), "policy=\"" + std::string(policy_->name()) + "\"", 1);
 }
 
 std::optional<MemoryCharge> MemoryStore::charge(uint64_t size_bytes) {
@@ -80,7 +82,7 @@ std::optional<MemoryCharge> MemoryStore::charge(uint64_t size_bytes) {
   bool fits = false;
   while (true) {
     fits = account_->used_bytes + size_bytes <= capacity_bytes_;
-    PolicyEntry* const victim = fits ? nullptr : policy_.take_victim();
+    PolicyEntry* const victim = fits ? nullptr : policy_->take_victim();
     if (victim == nullptr) break;
     const Entry& entry = static_cast<const Entry&>(*victim);
     const std::shared_ptr<const MemoryBody>& body = entry.object->body();
@@ -92,20 +94,27 @@ std::optional<MemoryCharge> MemoryStore::charge(uint64_t size_bytes) {
     evicted_bytes_total_ += entry.size_bytes;
     entries_.erase(entry.hash);
   }
-  for (PolicyEntry* const entry : in_use) policy_.insert(*entry);
+  for (PolicyEntry* const entry : in_use) policy_->put_back(*entry);
   if (!fits) return std::nullopt;
   return MemoryCharge(account_, size_bytes);
 }
 
 void MemoryStore::publish(std::shared_ptr<const MemoryObject> object) {
   const KeyHash hash = truncated(object->key().hash(), key_hash_bits_);
+  const uint64_t size_bytes = object->charged_bytes();
   if (const auto old = entries_.find(hash); old != entries_.end()) {
-    if (!(old->second.object->key() == object->key())) ++hash_collisions_total_;
+    if (old->second.object->key() == object->key()) {
+      policy_->touch(old->second);
+      policy_->resize(old->second, size_bytes);
+      old->second.object = std::move(object);
+      return;
+    }
+    ++hash_collisions_total_;
     erase(old);
   }
-  const auto inserted = entries_.try_emplace(hash, hash, object->charged_bytes()).first;
+  const auto inserted = entries_.try_emplace(hash, hash, size_bytes).first;
   inserted->second.object = std::move(object);
-  policy_.insert(inserted->second);
+  policy_->insert(inserted->second);
 }
 
 MemoryStore::Entries::iterator MemoryStore::find_entry(const Key& key) {
@@ -115,7 +124,7 @@ MemoryStore::Entries::iterator MemoryStore::find_entry(const Key& key) {
 }
 
 void MemoryStore::erase(Entries::iterator found) {
-  policy_.remove(found->second);
+  policy_->remove(found->second);
   entries_.erase(found);
 }
 

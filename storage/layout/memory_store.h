@@ -10,7 +10,7 @@
 
 #include "storage/base/counters.h"
 #include "storage/layout/memory_pages.h"
-#include "storage/replacement/lru.h"
+#include "storage/replacement/policy.h"
 #include "storage/scheme.h"
 
 namespace storage {
@@ -40,7 +40,7 @@ class MemoryObject {
 
 class MemoryDraft;
 
-/// A bounded map from keys to objects with least-recently-used eviction. All that it or a lease on
+/// A bounded map from keys to objects, evicted by a replacement policy. All that it or a lease on
 /// its pages holds is counted in its capacity: objects, unfinished drafts, and objects that are
 /// gone but still read. Objects that are being read are not evicted, since that would free nothing.
 /// All calls on one executor; pages may be let go on any thread. Drafts must be gone before it.
@@ -50,7 +50,8 @@ class MemoryStore {
   static constexpr uint64_t kObjectOverheadBytes = 384;
 
   /// Bodies over `object_size_bytes_max` are kTooLarge. `key_hash_bits` as in SchemeEnvironment.
-  MemoryStore(uint64_t capacity_bytes, uint64_t object_size_bytes_max, unsigned key_hash_bits);
+  MemoryStore(uint64_t capacity_bytes, uint64_t object_size_bytes_max, unsigned key_hash_bits,
+              std::unique_ptr<ReplacementPolicy> policy);
   MemoryStore(const MemoryStore&) = delete;
   MemoryStore& operator=(const MemoryStore&) = delete;
 
@@ -75,7 +76,8 @@ class MemoryStore {
 
   /// `objects`, `size_bytes` (all that is counted), `object_bytes` (of the objects that can be
   /// found), `evictions_total`, `evicted_bytes_total`, `hash_collisions_total` (objects that gave
-  /// way to one of another key with the same hash), each after `prefix`.
+  /// way to one of another key with the same hash), `replacement_policy` (always 1, labelled with
+  /// the policy's name), each after `prefix`.
   void visit_counters(CounterVisitor& visitor, std::string_view prefix) const;
 
  private:
@@ -98,7 +100,7 @@ class MemoryStore {
   const unsigned key_hash_bits_;
   const std::shared_ptr<MemoryAccount> account_;
   Entries entries_;
-  LruPolicy policy_;
+  const std::unique_ptr<ReplacementPolicy> policy_;
   bool closed_ = false;
   uint64_t evictions_total_ = 0;
   uint64_t evicted_bytes_total_ = 0;

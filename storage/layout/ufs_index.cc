@@ -37,9 +37,23 @@ void UfsIndex::touch(KeyHash hash) {
 }
 
 std::optional<UfsLogRecord> UfsIndex::insert(const UfsLogRecord& object) {
-  std::optional<UfsLogRecord> replaced = erase(object.hash);
   const auto [place, added] = entries_.try_emplace(shortened(object.hash), object);
-  policy_->insert(place->second);
+  Entry& entry = place->second;
+  if (added) {
+    policy_->insert(entry);
+    return std::nullopt;
+  }
+  std::optional<UfsLogRecord> replaced = entry.record();
+  if (entry.hash == object.hash) {
+    entry.sequence = object.sequence;
+    entry.file_size_bytes = object.file_size_bytes;
+    policy_->touch(entry);
+    policy_->resize(entry, object.allocated_bytes);
+  } else {
+    policy_->remove(entry);
+    entry = Entry(object);
+    policy_->insert(entry);
+  }
   return replaced;
 }
 

@@ -26,7 +26,8 @@ class UfsIndex {
   std::optional<UfsLogRecord> find(KeyHash hash) const;
   /// Marks it as used now; nothing where it is not there.
   void touch(KeyHash hash);
-  /// Adds an object as the newest and returns the one that it replaces.
+  /// Adds an object and returns the one that it replaces; a new version of an object keeps what the
+  /// policy knows of that, and counts as a use of it.
   std::optional<UfsLogRecord> insert(const UfsLogRecord& object);
   /// Removes what is there under this hash, where `sequence` is given only if it is that file.
   std::optional<UfsLogRecord> erase(KeyHash hash, std::optional<uint64_t> sequence = {});

@@ -5,17 +5,19 @@
 
 #include "storage/base/units.h"
 #include "storage/layout/ufs_file_format.h"
+#include "storage/replacement/policies.h"
 
 namespace storage {
 
 namespace {
 
-constexpr std::array<SchemeOption, 5> kOptions = {{
+constexpr std::array<SchemeOption, 6> kOptions = {{
     {"l1", "16", "folders of the first level, 1 to 256"},
     {"l2", "256", "folders in each of them, 1 to 256"},
     {"max-object", "", "largest body that is stored, a size; a quarter of the cache if not given"},
     {"high-water", "95", "fullness in percent at which eviction begins"},
     {"low-water", "90", "fullness in percent at which eviction ends"},
+    {"policy", kDefaultPolicy, kPolicyMeaning},
 }};
 
 // Reads a whole number from 1 to `highest`, or takes the default.
@@ -60,6 +62,13 @@ UfsOptions parse_ufs_options(const SchemeSpec& spec, std::string& error) {
   }
   if (spec.path.empty()) {
     error = "scheme " + spec.scheme + ": give its folder, such as path=/var/cache/cacheoff";
+    return options;
+  }
+  if (const auto named = spec.options.find("policy"); named != spec.options.end()) {
+    options.policy = named->second;
+  }
+  if (make_policy(options.policy, options.capacity_bytes, error) == nullptr) {
+    error = "option policy of scheme " + spec.scheme + ": " + error;
     return options;
   }
   const auto given = spec.options.find("max-object");

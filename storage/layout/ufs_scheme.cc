@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "storage/base/guarded_task.h"
-#include "storage/io/blocking.h"
 #include "storage/layout/ufs_object.h"
 #include "storage/layout/ufs_options.h"
 #include "storage/layout/ufs_reader.h"
@@ -86,17 +85,14 @@ SchemeOrError make_file_per_object(std::string_view name, const SchemeSpec& spec
   std::unique_ptr<UfsDirectory> directory =
       UfsDirectory::open(spec.path, options.shape, UfsDirectory::Access::kUse, made.error);
   if (directory == nullptr) return made;
-  std::unique_ptr<IoEngine> engine = make_engine(directory->fd(), environment);
+  EngineOrError engine = make_engine(directory->fd(), environment);
+  if (engine.engine == nullptr) {
+    made.error = "scheme " + spec.scheme + ": " + engine.error;
+    return made;
+  }
   made.scheme = std::make_unique<UfsScheme>(std::make_shared<UfsStore>(
-      name, options, environment, std::move(directory), std::move(engine)));
+      name, options, environment, std::move(directory), std::move(engine.engine)));
   return made;
-}
-
-SchemeOrError make_ufs(const SchemeSpec& spec, const SchemeEnvironment& environment) {
-  return make_file_per_object(
-      "ufs", spec, environment, [](int directory_fd, const SchemeEnvironment& outside) {
-        return std::make_unique<BlockingEngine>(outside.clock, directory_fd);
-      });
 }
 
 }  // namespace storage

@@ -7,7 +7,7 @@
 
 #include "storage/layout/ufs_rebuild.h"
 #include "storage/layout/ufs_writer.h"
-#include "storage/replacement/lru.h"
+#include "storage/replacement/policies.h"
 
 namespace storage {
 
@@ -17,6 +17,11 @@ namespace {
 // the request that pays for it. Down to the capacity itself there is no bound.
 constexpr int kEvictionsPerChange = 8;
 constexpr unsigned kDiskSpaceAttempts = 4;
+
+std::unique_ptr<ReplacementPolicy> make_checked_policy(const UfsOptions& options) {
+  std::string error;  // The name was checked when the options were read.
+  return make_policy(options.policy, options.capacity_bytes, error);
+}
 
 }  // namespace
 
@@ -40,7 +45,7 @@ UfsStore::UfsStore(std::string_view name, const UfsOptions& options,
       environment_(environment),
       directory_(std::move(directory)),
       engine_(std::move(engine)),
-      index_(std::make_unique<LruPolicy>(), environment.key_hash_bits),
+      index_(make_checked_policy(options), environment.key_hash_bits),
       log_(*engine_),
       changed_(environment.executor) {
   changed_.expires_at(boost::asio::steady_timer::time_point::max());
@@ -287,6 +292,7 @@ void UfsStore::visit_counters(CounterVisitor& visitor) const {
   visitor.gauge("reserved_bytes", "", static_cast<double>(reserved_bytes_));
   visitor.gauge("unremovable_bytes", "", static_cast<double>(condemned_bytes_));
   visitor.counter("evictions_total", "", counts_.evictions);
+  visitor.gauge("replacement_policy", "policy=\"" + std::string(index_.policy_name()) + "\"", 1);
   visitor.counter("disk_full_total", "", counts_.disk_full);
   visitor.counter("dropped_objects_total", "reason=\"damaged\"", counts_.damaged);
   visitor.counter("dropped_objects_total", "reason=\"unreadable\"", counts_.unreadable);

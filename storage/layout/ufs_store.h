@@ -15,6 +15,7 @@
 #include "storage/layout/ufs_index.h"
 #include "storage/layout/ufs_swap_log.h"
 #include "storage/registry.h"
+#include "storage/replacement/policies.h"
 #include "storage/scheme.h"
 
 namespace storage {
@@ -28,6 +29,7 @@ struct UfsOptions {
   uint64_t object_size_bytes_max = 0;
   unsigned high_water_percent = 95;
   unsigned low_water_percent = 90;
+  std::string policy{kDefaultPolicy};  ///< As make_policy() takes it.
 };
 
 /// Counts that only grow.

@@ -315,6 +315,8 @@ Task<std::unique_ptr<Writer>> create_ufs_object(std::shared_ptr<UfsStore> store,
                                                 std::optional<uint64_t> replaces) {
   if (!store->running()) co_return Error(Errc::kStopped);
   const UfsStore::Operation operation(store);
+  // Here rather than at the first write, so that nothing is begun in vain.
+  if (store->engine().overloaded()) co_return Error(Errc::kOverloaded);
   const bool too_large = key.text().size() > Key::kLengthMax ||
                          metadata.size() > Metadata::kSizeMax ||
                          body_size_bytes.value_or(0) > store->options().object_size_bytes_max;

@@ -112,13 +112,14 @@ class Child {
 
 // Lets a child work on the store for some reports and a little longer; returns all reports.
 std::vector<Report> run_and_kill(const std::filesystem::path& folder, uint64_t capacity_bytes,
-                                 uint64_t seed, uint64_t first_version) {
+                                 const std::string& engine, uint64_t seed, uint64_t first_version) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
     UfsUnderTest store(capacity_bytes, 16 * 1024, folder);
+    store.engine = UfsUnderTest::engine_named(engine);
     Child(store, ends[1], seed, first_version).run();
     ::_exit(0);
   }
@@ -176,13 +177,15 @@ class Expectation {
   uint64_t version_max_ = 0;
 };
 
-void kill_again_and_again(uint64_t capacity_bytes, uint64_t rounds, uint64_t seed, bool evicting) {
+void kill_again_and_again(const std::string& engine, uint64_t capacity_bytes, uint64_t rounds,
+                          uint64_t seed, bool evicting) {
   Expectation expectation;
   UfsUnderTest store(capacity_bytes);
+  store.engine = UfsUnderTest::engine_named(engine);
   for (uint64_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round) + ", " + seed_trace(seed));
     const std::vector<Report> reports = run_and_kill(
-        store.folder(), capacity_bytes, seed * 1000 + round, expectation.version_max() + 1);
+        store.folder(), capacity_bytes, engine, seed * 1000 + round, expectation.version_max() + 1);
     for (const Report& report : reports) expectation.note(report);
 
     const auto recovery = store.start();
@@ -199,12 +202,17 @@ void kill_again_and_again(uint64_t capacity_bytes, uint64_t rounds, uint64_t see
   }
 }
 
-TEST(UfsKill, WhatWasCommittedIsThereAndWholeAndWhatWasRemovedIsNot) {
-  kill_again_and_again(256 << 20, crash_rounds(), test_seed(1), false);
+class UfsKill : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, UfsKill, ::testing::ValuesIn(engines_of_ufs()),
+                         [](const auto& tested) { return tested.param; });
+
+TEST_P(UfsKill, WhatWasCommittedIsThereAndWholeAndWhatWasRemovedIsNot) {
+  kill_again_and_again(GetParam(), 256 << 20, crash_rounds(), test_seed(1), false);
 }
 
-TEST(UfsKill, AStoreThatEvictsIsWholeToo) {
-  kill_again_and_again(400 << 10, crash_rounds(), test_seed(2), true);
+TEST_P(UfsKill, AStoreThatEvictsIsWholeToo) {
+  kill_again_and_again(GetParam(), 400 << 10, crash_rounds(), test_seed(2), true);
 }
 
 }  // namespace

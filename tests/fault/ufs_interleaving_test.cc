@@ -104,11 +104,17 @@ void run_workers(UfsUnderTest& store, uint64_t seed) {
   store.run_the_rest();
 }
 
-TEST(UfsInterleaving, OverlappingOperationsNeverMixObjects) {
+class UfsInterleaving : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, UfsInterleaving, ::testing::ValuesIn(engines_of_ufs()),
+                         [](const auto& tested) { return tested.param; });
+
+TEST_P(UfsInterleaving, OverlappingOperationsNeverMixObjects) {
   const uint64_t seed = test_seed(1);
   SCOPED_TRACE(seed_trace(seed));
   for (const uint64_t capacity : {uint64_t{64} << 20, uint64_t{400} << 10}) {
     UfsUnderTest store(capacity);
+    store.engine = UfsUnderTest::engine_named(GetParam());
     store.plan.random = storage::Random(seed);
     ASSERT_TRUE(store.start().has_value());
     store.plan.yields_max = 4;
@@ -128,11 +134,12 @@ TEST(UfsInterleaving, OverlappingOperationsNeverMixObjects) {
   }
 }
 
-TEST(UfsInterleaving, StopWaitsForWhatRunsAndLeavesACleanStore) {
+TEST_P(UfsInterleaving, StopWaitsForWhatRunsAndLeavesACleanStore) {
   const uint64_t seed = test_seed(2);
   SCOPED_TRACE(seed_trace(seed));
   for (uint64_t round = 0; round < 40; ++round) {
     UfsUnderTest store(4 << 20);
+    store.engine = UfsUnderTest::engine_named(GetParam());
     store.plan.random = storage::Random(seed + round);
     ASSERT_TRUE(store.start().has_value());
     store.plan.yields_max = 3;
@@ -143,7 +150,7 @@ TEST(UfsInterleaving, StopWaitsForWhatRunsAndLeavesACleanStore) {
       running.push_back(spawn_task(store.io(), workers.back()->work(20)));
     }
     store.io().restart();
-    for (uint64_t steps = 0; steps < round * 20; ++steps) store.io().poll_one();
+    for (uint64_t steps = 0; steps < round * 20; ++steps) store.io().run_one();
     const bool drain = round % 3 != 0;
     auto first = spawn_task(store.io(), store.scheme().stop(drain ? storage::StopMode::kDrain
                                                                   : storage::StopMode::kAbandon));
@@ -167,17 +174,18 @@ TEST(UfsInterleaving, StopWaitsForWhatRunsAndLeavesACleanStore) {
   }
 }
 
-TEST(UfsInterleaving, ACancelledCommitIsWholeOrGone) {
+TEST_P(UfsInterleaving, ACancelledCommitIsWholeOrGone) {
   bool ended_first = false;
   for (int steps = 0; !ended_first && steps < 500; ++steps) {
     UfsUnderTest store;
+    store.engine = UfsUnderTest::engine_named(GetParam());
     ASSERT_TRUE(store.start().has_value());
     store.plan.random = storage::Random(3);
     store.plan.yields_max = 3;
     StoredObject object(metadata_of(1, 1, 60'000, 0), pattern_body(1, 60'000));
     auto storing = spawn_task(store.io(), store_object(store.scheme(), "key", object));
     store.io().restart();
-    for (int step = 0; step < steps && !storing.ended(); ++step) store.io().poll_one();
+    for (int step = 0; step < steps && !storing.ended(); ++step) store.io().run_one();
     ended_first = storing.ended();
     storing.cancel();
     try {
@@ -198,8 +206,9 @@ TEST(UfsInterleaving, ACancelledCommitIsWholeOrGone) {
   EXPECT_TRUE(ended_first);
 }
 
-TEST(UfsInterleaving, AReaderKeepsItsVersionWhateverHappensToTheObject) {
+TEST_P(UfsInterleaving, AReaderKeepsItsVersionWhateverHappensToTheObject) {
   UfsUnderTest store;
+  store.engine = UfsUnderTest::engine_named(GetParam());
   ASSERT_TRUE(store.start().has_value());
   constexpr size_t size = 300'000;
   const auto make = [](uint64_t body) {

@@ -31,6 +31,8 @@ struct FaultPlan {
   bool tear_writes = true;
   /// Room on the simulated disk; writes beyond it are kNoSpace and write what fits.
   std::optional<uint64_t> disk_size_bytes;
+  /// Opening a file past the page cache is refused, as some filesystems do.
+  bool refuse_direct = false;
   /// Each operation lets others run up to so many times before and after it works.
   unsigned yields_max = 0;
   storage::Random random{1};
@@ -73,6 +75,9 @@ class FaultEngine final : public storage::IoEngine {
                                                      storage::OpenMode mode) override {
     const bool creates = mode == storage::OpenMode::kCreateExclusive;
     co_await plan_.delay();
+    if (plan_.refuse_direct && mode == storage::OpenMode::kReadWriteDirect) {
+      co_return storage::Error(storage::Errc::kIo, 22);
+    }
     if (plan_.fails(creates ? IoOperation::kCreate : IoOperation::kOpen)) co_return plan_.error;
     auto file = co_await inner_->open(path, mode);
     co_await plan_.delay();
@@ -137,6 +142,7 @@ class FaultEngine final : public storage::IoEngine {
       co_return written;
     }
 
+    size_t alignment_bytes() const override { return inner_->alignment_bytes(); }
     storage::Task<uint64_t> size_bytes() override {
       if (plan_.fails(IoOperation::kStat)) co_return plan_.error;
       co_return co_await inner_->size_bytes();

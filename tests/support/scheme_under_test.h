@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "storage/layout/directories.h"
 #include "storage/layout/memory_front.h"
 #include "storage/registry.h"
 #include "tests/support/fake_clock.h"
@@ -18,14 +20,17 @@
 
 namespace testing_support {
 
-/// A scheme of the registry, alone or behind a memory front.
+/// A scheme of the registry, alone or behind a memory front, or several as one.
 struct SchemeCase {
   std::string name;    ///< Of the case, for test names.
-  std::string scheme;  ///< Of the registry row.
+  std::string scheme;  ///< As its info() says: of the registry row, or of several.
   bool persistent = false;
   bool needs_path = false;
   bool has_folders = false;  ///< Takes l1 and l2, the numbers of its folders.
+  bool has_stripes = false;  ///< Takes stripe-size, and holds no object larger than that.
   bool behind_memory = false;
+  std::map<std::string, std::string> options{};  ///< Beside those that every case gets.
+  std::vector<SchemeCase> directories{};  ///< What there is instead, each with a share of all.
   friend std::ostream& operator<<(std::ostream& out, const SchemeCase& scheme_case) {
     return out << scheme_case.name;
   }
@@ -36,7 +41,22 @@ inline std::string case_name(const ::testing::TestParamInfo<SchemeCase>& instanc
   return instance.param.name;
 }
 
-/// Every row of the registry alone, and every row that can hold something behind a memory front.
+/// Two of `cases`, by their names, as one store.
+inline SchemeCase case_of_two(const std::vector<SchemeCase>& cases, const std::string& first,
+                              const std::string& second) {
+  SchemeCase made;
+  made.name = "directories_" + first + "_" + second;
+  made.scheme = first == second ? first : first + "+" + second;
+  made.persistent = true;
+  for (const std::string& name : {first, second}) {
+    made.directories.push_back(*std::ranges::find(cases, name, &SchemeCase::name));
+    made.persistent = made.persistent && made.directories.back().persistent;
+  }
+  return made;
+}
+
+/// Every row of the registry alone, every row that can hold something behind a memory front,
+/// and several directories.
 inline std::vector<SchemeCase> all_scheme_cases() {
   std::vector<SchemeCase> cases;
   for (const storage::SchemeRow& row : storage::registry()) {
@@ -46,12 +66,17 @@ inline std::vector<SchemeCase> all_scheme_cases() {
     made.needs_path = row.needs_path;
     made.has_folders = std::ranges::any_of(
         row.options, [](const storage::SchemeOption& option) { return option.name == "l1"; });
+    made.has_stripes = std::ranges::any_of(row.options, [](const storage::SchemeOption& option) {
+      return option.name == "stripe-size";
+    });
     cases.push_back(made);
     if (!row.needs_size) continue;
     made.name += "_behind_memory";
     made.behind_memory = true;
     cases.push_back(made);
   }
+  cases.push_back(case_of_two(cases, "ufs", "ufs"));
+  cases.push_back(case_of_two(cases, "ufs", "memory"));
   return cases;
 }
 
@@ -76,7 +101,7 @@ class SchemeUnderTest {
  public:
   explicit SchemeUnderTest(const SchemeCase& scheme_case, SchemeLimits limits = SchemeLimits())
       : case_(scheme_case),
-        limits_(limits),
+        limits_(within_reach(limits)),
         buffers_(io_.get_executor(), kBufferSizeBytes, kBufferCount * kBufferSizeBytes) {
     make();
   }
@@ -93,7 +118,7 @@ class SchemeUnderTest {
   FakeClock& clock() { return clock_; }
   const SchemeLimits& limits() const { return limits_; }
   /// What the scheme has from the next restart() on.
-  void set_limits(SchemeLimits limits) { limits_ = limits; }
+  void set_limits(SchemeLimits limits) { limits_ = within_reach(limits); }
 
   template <class T>
   storage::Result<T> run(storage::Task<T> task) {
@@ -134,20 +159,49 @@ class SchemeUnderTest {
   }
 
  private:
-  void make() {
-    scheme_.reset();
+  /// Small, so that a store has several.
+  static uint64_t stripe_size_bytes(const SchemeLimits& limits) {
+    return limits.capacity_bytes >= 4 << 20 ? 640 << 10 : 140 << 10;
+  }
+  /// The limits that the scheme can have.
+  SchemeLimits within_reach(SchemeLimits limits) const {
+    if (!case_.has_stripes) return limits;
+    const uint64_t body_max = stripe_size_bytes(limits) - (8 << 10);
+    limits.object_size_bytes_max = std::min(limits.object_size_bytes_max, body_max);
+    return limits;
+  }
+
+  storage::SchemeSpec spec_of(const SchemeCase& wanted, const std::string& folder) const {
     storage::SchemeSpec spec;
-    spec.scheme = case_.scheme;
-    if (case_.scheme != "none") {
+    spec.scheme = wanted.scheme;
+    if (wanted.scheme != "none") {
       spec.capacity_bytes = limits_.capacity_bytes;
       spec.options["max-object"] = std::to_string(limits_.object_size_bytes_max);
     }
-    if (case_.needs_path) spec.path = folder_.path();
+    if (wanted.needs_path) spec.path = folder_.path() / folder;
     // Few folders: making and removing thousands of them for each test takes most of its time.
-    if (case_.has_folders) spec.options.insert({{"l1", "2"}, {"l2", "4"}});
+    if (wanted.has_folders) spec.options.insert({{"l1", "2"}, {"l2", "4"}});
+    if (wanted.has_stripes) {
+      spec.options["stripe-size"] = std::to_string(stripe_size_bytes(limits_));
+      // More than can be on their way: nothing is declined for want of one.
+      spec.options["membufs"] = "128";
+    }
+    spec.options.insert(wanted.options.begin(), wanted.options.end());
+    return spec;
+  }
+
+  void make() {
+    scheme_.reset();
+    std::vector<storage::SchemeSpec> specs;
+    for (const SchemeCase& directory : case_.directories) {
+      specs.push_back(spec_of(directory, "directory " + std::to_string(specs.size())));
+      specs.back().capacity_bytes /= case_.directories.size();
+    }
+    if (specs.empty()) specs.push_back(spec_of(case_, ""));
     storage::SchemeEnvironment environment{io_.get_executor(), clock_, buffers_, 1,
                                            limits_.key_hash_bits};
-    storage::SchemeOrError made = storage::make_scheme(spec, environment);
+    storage::SchemeOrError made =
+        storage::make_store(specs, storage::StoreSelection::kRoundRobin, environment);
     if (!made.scheme) throw std::runtime_error(made.error);
     scheme_ = std::move(made.scheme);
     if (!case_.behind_memory) return;

@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "storage/io/blocking.h"
 #include "storage/layout/ufs_directory.h"
 #include "storage/layout/ufs_scheme.h"
 #include "tests/support/counts.h"
+#include "tests/support/engine_under_test.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fault_engine.h"
+#include "tests/support/gated_engine.h"
 #include "tests/support/run_task.h"
 #include "tests/support/stored_object.h"
 #include "tests/support/temp_dir.h"
@@ -38,6 +39,16 @@ class UfsUnderTest {
   }
 
   FaultPlan plan;
+  Gate gate;
+  /// What the store runs on from the next start() on.
+  storage::EngineChoice engine = engine_named("blocking");
+
+  static storage::EngineChoice engine_named(std::string name) {
+    storage::EngineChoice choice;
+    choice.name = std::move(name);
+    choice.threads = 4;
+    return choice;
+  }
 
   boost::asio::io_context& io() { return io_; }
   storage::SchemeSpec& spec() { return spec_; }
@@ -57,9 +68,12 @@ class UfsUnderTest {
     crash();
     storage::SchemeOrError made = storage::make_file_per_object(
         "ufs", spec_, environment(),
-        [this](int directory_fd, const storage::SchemeEnvironment& outside) {
+        [this](int directory_fd,
+               const storage::SchemeEnvironment& outside) -> storage::EngineOrError {
+          auto inner = storage::make_engine(engine, directory_fd, outside);
+          if (inner.engine == nullptr) return inner;
           return std::make_unique<FaultEngine>(
-              std::make_unique<storage::BlockingEngine>(outside.clock, directory_fd), plan);
+              std::make_unique<GatedEngine>(std::move(inner.engine), gate), plan);
         });
     if (made.scheme == nullptr) throw std::runtime_error(made.error);
     scheme_ = std::move(made.scheme);
@@ -75,10 +89,10 @@ class UfsUnderTest {
     run_the_rest();
     return stopped;
   }
-  /// Lets clean-ups in the background end.
+  /// Lets clean-ups in the background end. Nothing may stand at the gate.
   void run_the_rest() {
     io_.restart();
-    io_.poll();
+    io_.run();
   }
 
   storage::Result<void> put(std::string key, StoredObject object,
@@ -130,6 +144,13 @@ class UfsUnderTest {
   storage::SchemeSpec spec_;
   std::unique_ptr<storage::StorageScheme> scheme_;
 };
+
+/// The engines that the layout runs on.
+inline std::vector<std::string> engines_of_ufs() {
+  std::vector<std::string> names = usable_engines();
+  std::erase(names, "libaio");
+  return names;
+}
 
 /// Changes one byte of a file.
 inline void flip_byte(const std::filesystem::path& path, uint64_t offset_bytes,

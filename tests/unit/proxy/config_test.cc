@@ -24,7 +24,7 @@ TEST(ConfigTest, DefaultsServeOnLoopbackWithoutACache) {
   EXPECT_EQ(line.error, "");
   EXPECT_EQ(line.action, Action::kServe);
   EXPECT_EQ(line.config.listen.text(), "127.0.0.1:3128");
-  EXPECT_FALSE(line.config.cache_dir);
+  EXPECT_TRUE(line.config.cache_dirs.empty());
   EXPECT_TRUE(line.config.connect_ports.contains(443));
 }
 
@@ -36,8 +36,8 @@ TEST(ConfigTest, OptionsAreRead) {
        "--max-connections", "7", "--fill-window", "128K"});
   ASSERT_EQ(line.error, "");
   EXPECT_EQ(line.config.origin->text(), "example.org:80");
-  EXPECT_EQ(line.config.cache_dir->scheme, "ufs");
-  EXPECT_EQ(line.config.cache_dir->options.at("l1"), "4");
+  EXPECT_EQ(line.config.cache_dirs.at(0).scheme, "ufs");
+  EXPECT_EQ(line.config.cache_dirs.at(0).options.at("l1"), "4");
   EXPECT_EQ(line.config.memory_cache_bytes, 64U << 20);
   EXPECT_EQ(line.config.admin->port, 9);
   EXPECT_TRUE(line.config.connect_ports.contains(8443));
@@ -52,9 +52,6 @@ TEST(ConfigTest, ErrorsNameTheOptionTheValueAndWhatIsRight) {
   EXPECT_NE(error_of({"--header-timeout", "0s"}).find("--header-timeout '0s'"), std::string::npos);
   EXPECT_NE(error_of({"--workers", "4"}).find("--workers '4'"), std::string::npos);
   EXPECT_NE(error_of({"--allow", "10.0.0.0/33"}).find("--allow"), std::string::npos);
-  EXPECT_NE(error_of({"--cache-dir", "scheme=memory,size=1M", "--cache-dir", "scheme=none"})
-                .find("--cache-dir given 2 times"),
-            std::string::npos);
   EXPECT_NE(error_of({"--memory-cache", "1M"}).find("--memory-cache needs"), std::string::npos);
   EXPECT_NE(error_of({"--check"}).find("--check needs --cache-dir"), std::string::npos);
 }
@@ -86,8 +83,8 @@ TEST(ConfigTest, AFileCanSayAllAndTheCommandLineGoesBeforeIt) {
   EXPECT_EQ(line.config.listen.port, 2);
   EXPECT_EQ(line.config.limits.connections_max, 9U);
   EXPECT_EQ(line.config.timeouts.header, std::chrono::seconds(7));
-  EXPECT_EQ(line.config.cache_dir->scheme, "memory");
-  EXPECT_EQ(line.config.cache_dir->capacity_bytes, 32U << 20);
+  EXPECT_EQ(line.config.cache_dirs.at(0).scheme, "memory");
+  EXPECT_EQ(line.config.cache_dirs.at(0).capacity_bytes, 32U << 20);
 }
 
 TEST(ConfigTest, ErrorsOfAFileNameItAndItsLine) {
@@ -129,6 +126,49 @@ TEST(ConfigTest, OthersThanLoopbackNeedAnAllowance) {
   config.allow.clear();
   config.origin = storage::HostPort{"127.0.0.1", 80};
   EXPECT_TRUE(is_client_allowed(config, address("192.0.2.1")));
+}
+
+TEST(CacheDirectoriesTest, AreAsManyAsAreGiven) {
+  const auto none = parse_command_line({});
+  EXPECT_EQ(none.error, "");
+  EXPECT_TRUE(none.config.cache_dirs.empty());
+  const auto two =
+      parse_command_line({"--cache-dir", "scheme=ufs,path=/a,size=1G,max-size=64K", "--cache-dir",
+                          "scheme=memory,size=1M", "--store-selection", "round-robin"});
+  ASSERT_EQ(two.error, "");
+  ASSERT_EQ(two.config.cache_dirs.size(), 2u);
+  EXPECT_EQ(two.config.cache_dirs[0].path, "/a");
+  EXPECT_EQ(two.config.cache_dirs[0].options.at("max-size"), "64K");
+  EXPECT_EQ(two.config.cache_dirs[1].scheme, "memory");
+  EXPECT_EQ(two.config.store_selection, storage::StoreSelection::kRoundRobin);
+  EXPECT_EQ(none.config.store_selection, storage::StoreSelection::kLeastLoad);
+}
+
+TEST(CacheDirectoriesTest, OfTheCommandLineStandInsteadOfThoseOfTheFile) {
+  const testing_support::TempDir folder;
+  const std::string path = (folder.path() / "proxy.toml").string();
+  std::ofstream(path)
+      << "cache-dir = ['scheme=ufs,path=/a,size=1G', 'scheme=ufs,path=/b,size=1G']\n"
+         "store-selection = 'round-robin'\n";
+  const auto file = parse_command_line({"--config", path});
+  ASSERT_EQ(file.error, "");
+  ASSERT_EQ(file.config.cache_dirs.size(), 2u);
+  EXPECT_EQ(file.config.cache_dirs[1].path, "/b");
+  EXPECT_EQ(file.config.store_selection, storage::StoreSelection::kRoundRobin);
+  const auto both = parse_command_line({"--config", path, "--cache-dir", "scheme=memory,size=1M"});
+  ASSERT_EQ(both.error, "");
+  ASSERT_EQ(both.config.cache_dirs.size(), 1u);
+  EXPECT_EQ(both.config.cache_dirs[0].scheme, "memory");
+}
+
+TEST(CacheDirectoriesTest, AWrongOneIsToldWithItsText) {
+  const auto wrong = parse_command_line(
+      {"--cache-dir", "scheme=memory,size=1M", "--cache-dir", "scheme=floppy,size=1M"});
+  EXPECT_NE(wrong.error.find("--cache-dir 'scheme=floppy,size=1M'"), std::string::npos)
+      << wrong.error;
+  const auto selection = parse_command_line({"--store-selection", "random"});
+  EXPECT_NE(selection.error.find("must be round-robin or least-load"), std::string::npos)
+      << selection.error;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "storage/replacement/lru.h"
 #include "tests/support/counts.h"
 #include "tests/support/pattern.h"
 
@@ -39,7 +40,7 @@ class MemoryStoreTest : public ::testing::Test {
     return counts.of(name);
   }
 
-  MemoryStore store_{kCapacity, kCapacity / 2, 128};
+  MemoryStore store_{kCapacity, kCapacity / 2, 128, std::make_unique<LruPolicy>()};
 };
 
 TEST_F(MemoryStoreTest, SmallObjectsTakeLittleMoreThanTheirSize) {
@@ -128,7 +129,7 @@ TEST_F(MemoryStoreTest, EvictsTheLeastRecentlyUsed) {
 }
 
 TEST_F(MemoryStoreTest, AnUpdateThatFindsNoRoomLeavesTheOldVersion) {
-  MemoryStore tight(64 * 1024, 60'000, 128);
+  MemoryStore tight(64 * 1024, 60'000, 128, std::make_unique<LruPolicy>());
   auto draft = tight.begin(Key("key"), Metadata("old"), 60'000);
   ASSERT_TRUE((*draft)->append_copy(bytes_of(pattern_body(1, 60'000))).has_value());
   ASSERT_TRUE((*draft)->publish().has_value());
@@ -138,7 +139,7 @@ TEST_F(MemoryStoreTest, AnUpdateThatFindsNoRoomLeavesTheOldVersion) {
 }
 
 TEST_F(MemoryStoreTest, ObjectsThatGiveWayToAnotherKeyOfTheirHashAreCounted) {
-  MemoryStore colliding(kCapacity, kCapacity, 0);
+  MemoryStore colliding(kCapacity, kCapacity, 0, std::make_unique<LruPolicy>());
   for (const char* key : {"one", "two", "two"}) {
     auto draft = colliding.begin(Key(key), Metadata(), 0);
     ASSERT_TRUE((*draft)->publish().has_value());
