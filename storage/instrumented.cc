@@ -49,6 +49,7 @@ struct Counts {
   uint64_t removes = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t bytes_published = 0;
   uint64_t in_flight = 0;
   uint64_t readers_open = 0;
   uint64_t writers_open = 0;
@@ -109,8 +110,9 @@ class InstrumentedReader final : public Reader {
 
 class InstrumentedWriter final : public Writer {
  public:
-  InstrumentedWriter(std::unique_ptr<Writer> inner, Counts& counts)
-      : inner_(std::move(inner)), counts_(counts) {
+  /// `size_bytes`: of the key and the metadata.
+  InstrumentedWriter(std::unique_ptr<Writer> inner, uint64_t size_bytes, Counts& counts)
+      : inner_(std::move(inner)), size_bytes_(size_bytes), counts_(counts) {
     ++counts_.writers_open;
   }
   ~InstrumentedWriter() override {
@@ -128,7 +130,10 @@ class InstrumentedWriter final : public Writer {
   Result<void> append(Space space, size_t used_bytes) override {
     Call call(counts_, Operation::kAppend);
     const Result<void> appended = inner_->append(std::move(space), used_bytes);
-    if (call.succeeded(appended)) counts_.bytes_written += used_bytes;
+    if (call.succeeded(appended)) {
+      counts_.bytes_written += used_bytes;
+      size_bytes_ += used_bytes;
+    }
     return appended;
   }
 
@@ -137,6 +142,7 @@ class InstrumentedWriter final : public Writer {
     const Result<void> committed = co_await inner_->commit();
     if (call.succeeded(committed)) {
       ++counts_.commits;
+      counts_.bytes_published += size_bytes_;
       committed_ = true;
     }
     co_return committed;
@@ -144,6 +150,7 @@ class InstrumentedWriter final : public Writer {
 
  private:
   std::unique_ptr<Writer> inner_;
+  uint64_t size_bytes_;
   Counts& counts_;
   bool committed_ = false;
 };
@@ -177,6 +184,7 @@ class InstrumentedScheme final : public StorageScheme {
   Task<std::unique_ptr<Writer>> create(Key key, Metadata metadata,
                                        std::optional<uint64_t> body_size_bytes) override {
     Call call(counts_, Operation::kCreate);
+    const uint64_t head_size_bytes = key.text().size() + metadata.size();
     Result<std::unique_ptr<Writer>> writer =
         co_await inner_->create(std::move(key), std::move(metadata), body_size_bytes);
     if (writer.has_error()) {
@@ -184,16 +192,18 @@ class InstrumentedScheme final : public StorageScheme {
       co_return writer.error();
     }
     ++counts_.creates;
-    co_return std::make_unique<InstrumentedWriter>(std::move(*writer), counts_);
+    co_return std::make_unique<InstrumentedWriter>(std::move(*writer), head_size_bytes, counts_);
   }
 
   Task<void> update(Key key, Metadata metadata) override {
     Call call(counts_, Operation::kUpdate);
+    const uint64_t size_bytes = metadata.size();
     const Result<void> updated = co_await inner_->update(std::move(key), std::move(metadata));
     if (updated.has_error() && updated.error().code == Errc::kNotFound) {
       ++counts_.update_misses;
     } else if (call.succeeded(updated)) {
       ++counts_.updates;
+      counts_.bytes_published += size_bytes;
     }
     co_return updated;
   }
@@ -244,6 +254,9 @@ void InstrumentedScheme::visit_counters(CounterVisitor& visitor) const {
   visitor.counter("removes_total", "result=\"error\"", failures_total(Operation::kRemove));
   visitor.counter("bytes_read_total", "", counts_.bytes_read);
   visitor.counter("bytes_written_total", "", counts_.bytes_written);
+  // Keys, metadata and bodies of what was committed, and metadata of updates: what the bytes that
+  // an engine wrote are compared with.
+  visitor.counter("published_bytes_total", "", counts_.bytes_published);
   for (size_t at = 0; at < kOperationCount; ++at) {
     const std::string label = std::string("operation=\"") + kOperationNames[at] + "\"";
     visitor.counter("operations_total", label, counts_.calls[at]);

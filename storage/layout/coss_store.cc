@@ -104,7 +104,7 @@ Task<void> CossStore::open_file() {
       co_await engine_->open(volume_->name(), OpenMode::kReadWriteDirect);
   if (file && (*file)->alignment_bytes() > kCossPageSize) file = Error(Errc::kIo, EINVAL);
   if (!file && refused_direct(file.error())) {
-    info_.warnings.push_back(
+    info_.warnings.emplace_back(
         "coss: the filesystem refuses O_DIRECT, so stripes go through the page cache");
     file = co_await engine_->open(volume_->name(), OpenMode::kReadWrite);
   }

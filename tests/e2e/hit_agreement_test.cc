@@ -92,7 +92,9 @@ TEST_P(HitAgreement, RobotsAndAccessLogCountTheSameHits) {
 
 INSTANTIATE_TEST_SUITE_P(Schemes, HitAgreement,
                          testing::Values("scheme=none", "scheme=memory,size=512M",
-                                         "scheme=ufs,path={folder}/cache,size=512M,l1=2,l2=4"),
+                                         "scheme=ufs,path={folder}/cache,size=512M,l1=2,l2=4",
+                                         "scheme=aufs,path={folder}/cache,size=512M,l1=2,l2=4",
+                                         "scheme=coss,path={folder}/cache,size=512M"),
                          [](const auto& row) {
                            const std::string text = row.param;
                            return text.substr(7, std::min(text.find(','), text.size()) - 7);

@@ -125,9 +125,12 @@ TEST_P(PublicClients, TheAccessLogTellsMissesFromHits) {
 
 INSTANTIATE_TEST_SUITE_P(Schemes, PublicClients,
                          testing::Values("scheme=memory,size=256M",
-                                         "scheme=ufs,path={folder}/cache,size=256M,l1=2,l2=4"),
+                                         "scheme=ufs,path={folder}/cache,size=256M,l1=2,l2=4",
+                                         "scheme=aufs,path={folder}/cache,size=256M,l1=2,l2=4",
+                                         "scheme=coss,path={folder}/cache,size=256M"),
                          [](const auto& row) {
-                           return std::string(row.param).substr(7, 3) == "mem" ? "memory" : "ufs";
+                           const std::string text = row.param;
+                           return text.substr(7, std::min(text.find(','), text.size()) - 7);
                          });
 
 }  // namespace

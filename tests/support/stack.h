@@ -31,6 +31,7 @@ class Stack {
   std::string origin_address() const { return "127.0.0.1:" + std::to_string(origin_port_); }
   std::string admin_address() const { return "127.0.0.1:" + std::to_string(admin_port_); }
   uint16_t proxy_port() const { return proxy_port_; }
+  uint16_t admin_port() const { return admin_port_; }
   Process& proxy() { return *proxy_; }
   Process& origin() { return *origin_; }
   std::filesystem::path access_log() const { return folder_ / "access.log"; }

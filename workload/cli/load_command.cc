@@ -6,6 +6,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/program_options.hpp>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -14,6 +16,7 @@
 #include "storage/base/random.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
+#include "workload/cli/count_option.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_run.h"
 #include "workload/model/workload_file.h"
@@ -37,10 +40,10 @@ struct UsageError : std::runtime_error {
 struct Arguments {
   std::string proxy, proxy_kind, origin, workload, load, until, warm_up, cache_size,
       sample_interval, timeout, verify, out, request_log;
-  uint64_t seed = 1;
+  CountOption seed = 1;
   double time_scale = 1;
   int threads = 1;
-  unsigned source_addresses = 1;
+  CountOption source_addresses = 1;
   bool keep_going = false;
 };
 
@@ -73,7 +76,8 @@ options_library::options_description describe(Arguments& arguments) {
       "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback");
   add("keep-going", options_library::bool_switch(&arguments.keep_going),
       "go on after a wrong body");
-  add("out", value(&arguments.out), "DIR for run.json, trace.csv and latency.hlog");
+  add("out", value(&arguments.out),
+      "DIR for run.json, trace.csv and latency.hlog; must not hold a run already");
   add("request-log", value(&arguments.request_log), "FILE for one line a transaction");
   return description;
 }
@@ -124,14 +128,14 @@ void set_peer(LoadOptions& options, const Arguments& arguments) {
   }
   options.peer = arguments.proxy.empty() ? origin : resolve("--proxy", arguments.proxy);
   options.target.absolute_form = !arguments.proxy.empty() && arguments.proxy_kind == "forward";
-  if (arguments.source_addresses < 1 || arguments.source_addresses > 250) {
+  if (arguments.source_addresses.value < 1 || arguments.source_addresses.value > 250) {
     throw UsageError("--source-addresses: 1 to 250");
   }
-  if (arguments.source_addresses == 1) return;
+  if (arguments.source_addresses.value == 1) return;
   if (!options.peer.address().is_v4() || !options.peer.address().is_loopback()) {
     throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
   }
-  for (unsigned index = 0; index < arguments.source_addresses; ++index) {
+  for (uint32_t index = 0; index < arguments.source_addresses.value; ++index) {
     options.sources.push_back(boost::asio::ip::address_v4(0x7f000001 + index));
   }
 }
@@ -179,7 +183,7 @@ LoadOptions make_options(const Arguments& arguments) {
     throw UsageError("--verify: '" + arguments.verify + "' is neither bytes nor length");
   }
   options.verification = arguments.verify == "bytes" ? Verification::kBytes : Verification::kLength;
-  options.seed = arguments.seed;
+  options.seed = arguments.seed.value;
   options.time_scale = arguments.time_scale;
   options.threads = arguments.threads;
   options.sample_interval = duration_option("--sample-interval", arguments.sample_interval);
@@ -222,8 +226,30 @@ class ProgressPrinter {
   uint64_t last_good_ = 0;
 };
 
+/// Finds out before the run whether its results can be written.
+void check_places(const Arguments& arguments) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  if (!arguments.out.empty()) {
+    if (fs::exists(fs::path(arguments.out) / "run.json", failure)) {
+      throw UsageError("--out '" + arguments.out + "': holds a run already; choose another folder");
+    }
+    fs::create_directories(arguments.out, failure);
+    if (failure || !fs::is_directory(arguments.out, failure)) {
+      throw UsageError("--out '" + arguments.out + "': can't be made a folder" +
+                       (failure ? ": " + failure.message() : std::string()));
+    }
+  }
+  if (!arguments.request_log.empty()) {
+    if (!std::ofstream(arguments.request_log, std::ios::app)) {
+      throw UsageError("--request-log '" + arguments.request_log + "': can't be written");
+    }
+  }
+}
+
 int run_with(const Arguments& arguments) {
   const LoadOptions options = make_options(arguments);
+  check_places(arguments);
   if (const auto missing = raise_descriptor_limit(descriptors_needed(options))) {
     throw UsageError(*missing);
   }

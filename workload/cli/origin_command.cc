@@ -9,6 +9,7 @@
 #include "storage/base/clock.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
+#include "workload/cli/count_option.h"
 #include "workload/origin/origin_server.h"
 
 namespace workload {
@@ -34,7 +35,7 @@ po::options_description described_options() {
       "requests that a connection serves, e.g. zipf:16 (default: any number)");
   add("idle-timeout", po::value<std::string>()->default_value("15s"),
       "a connection that is idle for so long is closed");
-  add("threads", po::value<unsigned>()->default_value(1), "threads that serve, 1 to 256");
+  add("threads", po::value<CountOption>()->default_value(1), "threads that serve, 1 to 256");
   add("test-faults", po::bool_switch(),
       "obey ?fault=truncate|reset|stall|chunked|chunked-no-end|no-length|error in URLs");
   add("help", "this text");
@@ -67,8 +68,9 @@ std::string read_options(const po::variables_map& values, OriginOptions& options
     return "--idle-timeout '" + text("idle-timeout") + "': right would be a time such as 15s";
   }
   options.idle_timeout = *idle;
-  options.threads = values["threads"].as<unsigned>();
-  if (options.threads < 1 || options.threads > 256) return "--threads: must lie from 1 to 256";
+  const uint64_t threads = values["threads"].as<CountOption>().value;
+  if (threads < 1 || threads > 256) return "--threads: must lie from 1 to 256";
+  options.threads = static_cast<unsigned>(threads);
   options.test_faults = values["test-faults"].as<bool>();
   return {};
 }

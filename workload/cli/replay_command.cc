@@ -11,6 +11,7 @@
 #include "storage/base/random.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
+#include "workload/cli/count_option.h"
 #include "workload/cli/plan_arguments.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/replay_report.h"
@@ -36,9 +37,9 @@ struct Arguments {
   PlanArguments plan;
   std::string proxy, origin, proxy_kind, scheme, cache_size, timing, gap_max, sample_interval,
       timeout, out;
-  uint64_t seed = 1;
-  uint64_t limit = 0;
-  size_t concurrency = 0;
+  CountOption seed = 1;
+  CountOption limit;
+  CountOption concurrency;
 };
 
 /// All that a run needs, checked.
@@ -178,13 +179,13 @@ Expected<Request> check(const Arguments& arguments, const po::variables_map& val
   if (!plan) return plan.error();
   request.plan = *plan;
   if (values.count("limit") > 0) {
-    if (arguments.limit == 0) return usage_problem("--limit: at least 1");
-    request.plan.requests_max = arguments.limit;
+    if (arguments.limit.value == 0) return usage_problem("--limit: at least 1");
+    request.plan.requests_max = arguments.limit.value;
   }
   if (auto done = check_stack(arguments, request); !done) return done.error();
   if (auto done = check_timing(arguments, request); !done) return done.error();
   request.concurrency = request.timing.open_loop() ? kConcurrencyOpenLoop : kConcurrencyAsap;
-  if (values.count("concurrency") > 0) request.concurrency = arguments.concurrency;
+  if (values.count("concurrency") > 0) request.concurrency = arguments.concurrency.value;
   if (request.concurrency < 1 || request.concurrency > kConcurrencyMax) {
     return usage_problem("--concurrency: 1 to " + std::to_string(kConcurrencyMax));
   }
@@ -247,7 +248,7 @@ RunResult make_result(const ReplayMeasurement& measured, const ReplayWork& work,
   result.ideal_hit_ratio_percent = work.ideal_hit_ratio_percent;
   result.ideal_byte_hit_ratio_percent = work.ideal_byte_hit_ratio_percent;
   result.cache_size_bytes = request.stack.cache_size_bytes;
-  result.seed = arguments.seed;
+  result.seed = arguments.seed.value;
   result.first_error = measured.first_error;
   result.generator.cpu_s = cpu_s;
   const double duration_s = std::chrono::duration<double>(measured.duration).count();
@@ -356,7 +357,7 @@ Expected<void> replay(const Arguments& arguments, const po::variables_map& value
   if (plan->lines.used() == 0) {
     return useless_log(arguments.plan.file, "no line of it can be replayed", *plan);
   }
-  const ReplayWork work = make_replay_work(*plan, arguments.seed);
+  const ReplayWork work = make_replay_work(*plan, arguments.seed.value);
   StopSignals stop;
   auto stack = ReplayStack::start(request->stack, stop);
   if (!stack) return stack.error();

@@ -48,15 +48,6 @@ double seconds_of(const timeval& value) {
   return static_cast<double>(value.tv_sec) + static_cast<double>(value.tv_usec) * 1e-6;
 }
 
-uint64_t peak_rss_of(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmHWM:", 0) != 0) continue;
-    return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
-  }
-  return 0;
-}
-
 /// The child's side between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become_program(char* const* arguments, pid_t parent, int output_fd, int error_fd,
                                  int failure_fd) {
@@ -337,17 +328,13 @@ ChildEnd ChildProcess::stop(std::chrono::milliseconds grace) {
 
 double ChildProcess::cpu_s() {
   if (end_ || pid_ < 0) return last_cpu_s_;
-  clockid_t clock{};
-  timespec now{};
-  if (clock_getcpuclockid(pid_, &clock) == 0 && clock_gettime(clock, &now) == 0) {
-    last_cpu_s_ = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-  }
+  if (const auto cpu_s = read_cpu_s(pid_)) last_cpu_s_ = *cpu_s;
   return last_cpu_s_;
 }
 
 void ChildProcess::sample_memory() {
   if (end_ || pid_ < 0) return;
-  sampled_rss_bytes_ = std::max(sampled_rss_bytes_, peak_rss_of(pid_));
+  sampled_rss_bytes_ = std::max(sampled_rss_bytes_, read_peak_rss_bytes(pid_));
 }
 
 ChildWaiter::Event ChildWaiter::wait(std::initializer_list<ChildProcess*> children,

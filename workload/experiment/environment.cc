@@ -148,6 +148,26 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs) {
   return out;
 }
 
+boost::json::object continue_environment(boost::json::object earlier,
+                                         const boost::json::object& now) {
+  boost::json::object row;
+  for (const char* key : {"started_at", "command"}) {
+    const auto* value = now.if_contains(key);
+    row[key] = value != nullptr ? *value : boost::json::value();
+  }
+  boost::json::array changed;
+  for (const char* key : {"host", "kernel", "versions", "device", "limits"}) {
+    const auto* before = earlier.if_contains(key);
+    const auto* after = now.if_contains(key);
+    if (before != nullptr && after != nullptr && *before != *after) changed.emplace_back(key);
+  }
+  row["changed"] = std::move(changed);
+  boost::json::value& rows = earlier["resumed"];
+  if (!rows.is_array()) rows = boost::json::array();
+  rows.get_array().emplace_back(std::move(row));
+  return earlier;
+}
+
 std::vector<std::string> environment_warnings(const boost::json::object& environment) {
   std::vector<std::string> warnings;
   const double cpus = number_at(environment, "machine.cpus").value_or(0);
@@ -168,6 +188,19 @@ std::vector<std::string> environment_warnings(const boost::json::object& environ
   if (ports && *ports < static_cast<double>(kPortsMin)) {
     warnings.push_back("only " + std::to_string(count_at(environment, "limits.local_ports")) +
                        " local ports (net.ipv4.ip_local_port_range)");
+  }
+  const auto* resumed = find_json(environment, "resumed");
+  if (resumed == nullptr || !resumed->is_array()) return warnings;
+  for (const auto& row : resumed->get_array()) {
+    const auto* object = row.if_object();
+    const auto* changed = object == nullptr ? nullptr : find_json(*object, "changed");
+    if (changed == nullptr || !changed->is_array() || changed->get_array().empty()) continue;
+    std::string line =
+        "the experiment went on at " + text_at(*object, "started_at") + " with another";
+    for (const auto& key : changed->get_array()) {
+      if (key.is_string()) line += " " + std::string(key.get_string());
+    }
+    warnings.push_back(line + " (see environment.json)");
   }
   return warnings;
 }

@@ -21,8 +21,14 @@ struct EnvironmentInputs {
 /// are null.
 boost::json::object collect_environment(const EnvironmentInputs& inputs);
 
+/// The environment of an experiment that goes on: `earlier` with one more row of `resumed`, which
+/// has `started_at`, `command`, and in `changed` the parts of the environment (`kernel`,
+/// `versions`, `device`, `limits`, `host`) that are not as they were.
+boost::json::object continue_environment(boost::json::object earlier,
+                                         const boost::json::object& now);
+
 /// What of it makes measuring doubtful before the first run (a busy machine, fewer than two CPUs,
-/// few open files or ports), one line each.
+/// few open files or ports, runs on two kernels), one line each.
 std::vector<std::string> environment_warnings(const boost::json::object& environment);
 
 /// First line with content of /proc/cpuinfo under `model name`; empty where there is none.

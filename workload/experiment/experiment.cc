@@ -36,7 +36,8 @@ CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) 
   result.mount_options = cell.mount_options;
   result.device = "native";
   result.disks = cell.needs_path ? 1 : 0;
-  result.cache_size_bytes = cell.scheme == "none" ? 0 : options.cache_size_bytes;
+  // What fill ratios refer to, also where nothing is kept.
+  result.cache_size_bytes = options.cache_size_bytes;
   return result;
 }
 
@@ -143,6 +144,11 @@ Expected<void> Experiment::open_folder() {
   Results& results = end_.results;
   results.seed = options_.seed;
   results.environment = collect_environment(about);
+  if (options_.resume) {
+    if (auto earlier = read_json_object(out_ / "environment.json")) {
+      results.environment = continue_environment(std::move(*earlier), results.environment);
+    }
+  }
   results.experiment = options_to_json(options_);
   results.warnings = environment_warnings(results.environment);
   for (const auto& cell : plan_.cells) {
@@ -289,10 +295,11 @@ std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
   for (const auto& cell : plan.cells) {
     out += "cell " + cell.name + ": " +
            cache_dir_argument(cell, "FOLDER", options.cache_size_bytes) +
-           (cell.filesystem == "tmpfs" ? " (needs root)" : "") + "\n";
+           (cell.filesystem == "tmpfs" ? " (a mount of its own)" : "") + "\n";
   }
   for (const auto& cell : plan.skipped) out += "skipped " + cell.name + ": " + cell.reason + "\n";
-  out += std::to_string(plan.order.size()) + " runs, seed " + std::to_string(options.seed);
+  out += std::to_string(plan.order.size()) + (plan.order.size() == 1 ? " run" : " runs") +
+         ", seed " + std::to_string(options.seed);
   if (const auto length_s = estimated_s(options, plan)) {
     out += ", about " + storage::format_duration(
                             std::chrono::nanoseconds(static_cast<int64_t>(*length_s * 1e9)));

@@ -4,6 +4,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -114,6 +115,34 @@ std::optional<ProcessIo> parse_process_io(std::string_view text) {
 
 std::optional<ProcessIo> read_process_io(pid_t pid) {
   return parse_process_io(read_kernel_file("/proc/" + std::to_string(pid) + "/io"));
+}
+
+std::vector<pid_t> read_children(pid_t pid) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  const std::filesystem::path threads = "/proc/" + std::to_string(pid) + "/task";
+  for (std::filesystem::directory_iterator thread(threads, gone), end; !gone && thread != end;
+       thread.increment(gone)) {
+    std::istringstream list(read_kernel_file(thread->path() / "children"));
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+std::optional<double> read_cpu_s(pid_t pid) {
+  clockid_t clock{};
+  timespec now{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) != 0) return std::nullopt;
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+uint64_t read_peak_rss_bytes(pid_t pid) {
+  std::istringstream status(read_kernel_file("/proc/" + std::to_string(pid) + "/status"));
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) != 0) continue;
+    return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  }
+  return 0;
 }
 
 char parse_process_state(std::string_view proc_pid_stat) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace workload {
 
@@ -59,6 +60,15 @@ struct ProcessIo {
 /// Reads the text of /proc/PID/io.
 std::optional<ProcessIo> parse_process_io(std::string_view text);
 std::optional<ProcessIo> read_process_io(pid_t pid);
+
+/// The processes that a process has started and that still run.
+std::vector<pid_t> read_children(pid_t pid);
+
+/// CPU seconds of a process so far; nothing where it is gone.
+std::optional<double> read_cpu_s(pid_t pid);
+
+/// The most memory that a process has had resident, in bytes; 0 where it is gone.
+uint64_t read_peak_rss_bytes(pid_t pid);
 
 /// State of a process's main thread as /proc/PID/stat gives it: `R` running, `D` waiting for a
 /// device, `S` asleep; 0 where it is gone.

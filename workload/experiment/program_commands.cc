@@ -133,8 +133,12 @@ std::string last_words(const std::filesystem::path& log) {
   const std::streamoff size = in.tellg();
   in.seekg(std::max<std::streamoff>(0, size - kTailBytes));
   std::string last;
+  // A warning may be written behind the reason of the end, but is never the reason.
+  const auto is_warning = [](const std::string& line) {
+    return line.find("warning: ") != std::string::npos;
+  };
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) last = line;
+    if (!line.empty() && (last.empty() || is_warning(last) || !is_warning(line))) last = line;
   }
   return last.empty() ? std::string() : ": " + last;
 }

@@ -35,6 +35,10 @@ MachineSnapshot RunWatch::look() {
   now.clock_offset_s = workload::clock_offset_s();
   now.proxy_cpu_s = proxy_.cpu_s();
   now.origin_cpu_s = origin_.cpu_s();
+  for (const pid_t helper : read_children(proxy_.pid())) {
+    now.helper_cpu_s += read_cpu_s(helper).value_or(0);
+    helper_peak_rss_bytes_ = std::max(helper_peak_rss_bytes_, read_peak_rss_bytes(helper));
+  }
   return now;
 }
 

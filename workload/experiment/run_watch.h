@@ -1,6 +1,7 @@
 // What is noted while a run's load is on, and what it comes to.
 #pragma once
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,7 @@ struct MachineSnapshot {
   double clock_offset_s = 0;
   double proxy_cpu_s = 0;
   double origin_cpu_s = 0;
+  double helper_cpu_s = 0;
 };
 
 /// Watches the proxy and the origin of a run from begin() to end(). One thread.
@@ -46,6 +48,10 @@ class RunWatch {
   /// CPU seconds of the proxy and the origin between begin() and end().
   double proxy_cpu_s() const { return end_.proxy_cpu_s - begin_.proxy_cpu_s; }
   double origin_cpu_s() const { return end_.origin_cpu_s - begin_.origin_cpu_s; }
+  /// The same of the processes that the proxy has started and that lived until end().
+  double helper_cpu_s() const { return std::max(0.0, end_.helper_cpu_s - begin_.helper_cpu_s); }
+  /// The most memory that any one of them had.
+  uint64_t helper_peak_rss_bytes() const { return helper_peak_rss_bytes_; }
   /// Seconds between begin() and end().
   double length_s() const;
 
@@ -57,6 +63,7 @@ class RunWatch {
   std::optional<BlockDevice> device_;
   MachineSnapshot begin_;
   MachineSnapshot end_;
+  uint64_t helper_peak_rss_bytes_ = 0;
   uint64_t samples_ = 0;
   uint64_t blocked_samples_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "workload/experiment/http_fetch.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/run_watch.h"
+#include "workload/experiment/storage_account.h"
 #include "workload/experiment/tmpfs_mount.h"
 #include "workload/report/json_text.h"
 
@@ -29,7 +30,8 @@ constexpr auto kStopTimeMax = seconds(60);
 constexpr auto kFetchTimeMax = seconds(10);
 /// A run with another goal than a duration may take as long as this.
 constexpr auto kRunTimeMax = std::chrono::hours(24);
-constexpr int kSamplesForMemory = 4;  ///< Memory is looked at every so many samples.
+constexpr uint64_t kPageSizeMax = 1 << 20;  ///< Of the proxy's own pages.
+constexpr int kSamplesForMemory = 4;        ///< Memory is looked at every so many samples.
 
 /// Writes to the disk what earlier runs left to be written, so that this one does not pay for it.
 void write_back(const std::filesystem::path& folder) {
@@ -88,6 +90,8 @@ class Run {
   void keep_pages();
   void stop_servers();
   Expected<boost::json::object> make_record();
+  /// What the store could not do as asked, by the proxy's own word.
+  std::vector<std::string> scheme_warnings() const;
   RunObservation observe(boost::json::object& record) const;
   void compare_hits(boost::json::object& record, RunObservation& seen) const;
   Expected<void> note_command(const std::vector<std::string>& command) const;
@@ -275,6 +279,17 @@ void Run::compare_hits(boost::json::object& record, RunObservation& seen) const 
   seen.proxy_hits = apart <= doubtful ? robot_hits : counts->hits;
 }
 
+std::vector<std::string> Run::scheme_warnings() const {
+  std::vector<std::string> out;
+  const auto status = read_json_object(request_.folder / "status.json");
+  const auto* warnings = status ? find_json(*status, "scheme.warnings") : nullptr;
+  if (warnings == nullptr || !warnings->is_array()) return out;
+  for (const auto& warning : warnings->get_array()) {
+    if (warning.is_string()) out.emplace_back(warning.get_string());
+  }
+  return out;
+}
+
 RunObservation Run::observe(boost::json::object& record) const {
   RunObservation seen;
   watch_->observe(seen);
@@ -282,9 +297,9 @@ RunObservation Run::observe(boost::json::object& record) const {
   const double length_s = std::max(watch_->length_s(), 1e-3);
   seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
   if (seen.machine_busy_share) {
-    const double own_share =
-        (seen.proxy_cpu_share + seen.origin_cpu_share + load_end_.use.cpu_s / length_s) /
-        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const double own_share = (seen.proxy_cpu_share + seen.origin_cpu_share +
+                              (load_end_.use.cpu_s + watch_->helper_cpu_s()) / length_s) /
+                             static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
   }
   seen.requests = count_at(record, "requests");
@@ -317,11 +332,14 @@ Expected<boost::json::object> Run::make_record() {
   record["cpu_s"] = {{"proxy", watch_->proxy_cpu_s()},
                      {"load", load_end_.use.cpu_s},
                      {"origin", watch_->origin_cpu_s()},
-                     {"helper", 0.0}};
+                     {"helper", watch_->helper_cpu_s()}};
   record["peak_rss_bytes"] = {{"proxy", proxy_end_.use.peak_rss_bytes},
                               {"load", load_end_.use.peak_rss_bytes},
                               {"origin", origin_end_.use.peak_rss_bytes},
-                              {"helper", 0}};
+                              {"helper", watch_->helper_peak_rss_bytes()}};
+  if (const auto page = read_file(request_.folder / "metrics.txt", kPageSizeMax)) {
+    if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
+  }
   record["disk"] = watch_->disk();
   record["steal_percent"] =
       json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
@@ -329,8 +347,9 @@ Expected<boost::json::object> Run::make_record() {
       seen.machine_busy_share ? std::optional(*seen.machine_busy_share * 100) : std::nullopt);
   record["proxy_blocked_percent"] = seen.proxy_blocked_share * 100;
   record["limited_by"] = verdict.limited_by;
-  if (tmpfs_) record["mount_options_in_force"] = tmpfs_->options_in_force();
-  record["warnings"] = merge_warnings(record, {warnings_, verdict.warnings});
+  record["mount_options_in_force"] =
+      tmpfs_ ? boost::json::value(tmpfs_->options_in_force()) : boost::json::value();
+  record["warnings"] = merge_warnings(record, {warnings_, scheme_warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
   if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {

@@ -135,7 +135,8 @@ void take_measurements(RunResult& result, const RunRecorder& recorder) {
     rates.push_back(static_cast<double>(series.row(index).good) / length_s);
   }
   result.steady.reset();
-  if (rates.size() < kSamplesForSteadyMin) return;
+  // Nothing that came back is no steady throughput, and no unsteady one either.
+  if (rates.size() < kSamplesForSteadyMin || result.total.good == 0) return;
   const SteadyState state = detect_steady_state(rates);
   result.steady = state.steady;
   if (!state.steady) {

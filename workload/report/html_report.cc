@@ -81,8 +81,9 @@ std::string table_html(const std::vector<SummaryRow>& rows) {
     out += cell(estimate_html(row.response_time_ms), true) +
            cell(estimate_html(row.hit_ratio_percent), true) +
            cell(html_escape(figure_text(row.offered_hit_ratio_percent)), true) +
-           cell(std::to_string(row.errors), true) + cell(std::to_string(row.wrong_bodies), true) +
-           cell(dash_or(row.limited_by)) + cell(std::to_string(row.runs), true) + "</tr>\n";
+           cell(count_text(row, row.errors, "-"), true) +
+           cell(count_text(row, row.wrong_bodies, "-"), true) + cell(dash_or(row.limited_by)) +
+           cell(std::to_string(row.runs), true) + "</tr>\n";
   }
   return out + "</table></div>\n";
 }
@@ -123,6 +124,25 @@ std::string list_html(std::string_view title, const std::vector<std::string>& li
   std::string out = "<h2>" + std::string(title) + "</h2>\n<ul>\n";
   for (const auto& line : lines) out += "<li>" + html_escape(line) + "</li>\n";
   return out + "</ul>\n";
+}
+
+std::string stores_html(const std::vector<SummaryRow>& rows) {
+  if (!any_store_told(rows)) return {};
+  std::string out =
+      "<h2>What the stores did</h2>\n<p>Medians over the runs, warm-up included: calls to the "
+      "scheme, objects evicted, bytes written to bytes published, file operations a request of a "
+      "client, and new objects that were declined, by reason.</p>\n<div class=\"scroll\"><table>\n"
+      "<tr><th>cell</th><th class=\"n\">operations</th><th class=\"n\">evictions</th>"
+      "<th class=\"n\">write amplification</th><th class=\"n\">I/O a request</th>"
+      "<th>declined</th></tr>\n";
+  for (const auto& row : rows) {
+    out += "<tr>" + cell(html_escape(row.name)) + cell(whole_text(row.store_operations), true) +
+           cell(whole_text(row.store_evictions), true) +
+           cell(figure_text(row.write_amplification), true) +
+           cell(figure_text(row.io_per_request), true) + cell(dash_or(declined_text(row, " "))) +
+           "</tr>\n";
+  }
+  return out + "</table></div>\n";
 }
 
 std::string limits_html(const std::vector<SummaryRow>& rows, const Results& results) {
@@ -212,7 +232,7 @@ std::string html_report(const Results& results, const std::vector<SummaryRow>& r
          html_escape(text_at(results.environment, "kernel.release")) + ", seed " +
          std::to_string(results.seed) + "</p>\n";
   out += table_html(rows) + explanation_html(rows) + figures_html(figures);
-  out += limits_html(rows, results);
+  out += limits_html(rows, results) + stores_html(rows);
   out += list_html("Notes and warnings", notes) + list_html("Skipped", skipped);
   out += "<h2>How it was measured</h2>\n" + details_html("Experiment", results.experiment) +
          details_html("Environment", results.environment);

@@ -151,11 +151,18 @@ bool is_cell_name(std::string_view name) {
          });
 }
 
+std::vector<const boost::json::object*> counting_runs(const CellResult& cell) {
+  std::vector<const boost::json::object*> runs;
+  for (const auto& run : cell.runs) {
+    if (counts(run)) runs.push_back(&run);
+  }
+  return runs;
+}
+
 std::vector<double> run_values(const CellResult& cell, std::string_view path) {
   std::vector<double> values;
-  for (const auto& run : cell.runs) {
-    if (!counts(run)) continue;
-    if (const auto value = number_at(run, path)) values.push_back(*value);
+  for (const auto* run : counting_runs(cell)) {
+    if (const auto value = number_at(*run, path)) values.push_back(*value);
   }
   return values;
 }
@@ -167,8 +174,8 @@ Estimate cell_estimate(const CellResult& cell, std::string_view path) {
 
 const boost::json::object* representative_run(const CellResult& cell) {
   std::vector<const boost::json::object*> ranked;
-  for (const auto& run : cell.runs) {
-    if (counts(run) && number_at(run, "throughput_rps")) ranked.push_back(&run);
+  for (const auto* run : counting_runs(cell)) {
+    if (number_at(*run, "throughput_rps")) ranked.push_back(run);
   }
   if (ranked.empty()) return nullptr;
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto* left, const auto* right) {

@@ -54,6 +54,9 @@ struct Results {
   std::vector<SkippedResult> skipped;
 };
 
+/// The runs that enter medians (see CellResult::runs); they live as long as `cell`.
+std::vector<const boost::json::object*> counting_runs(const CellResult& cell);
+
 /// The figures of a cell's runs that count (see CellResult::runs) at a path such as
 /// `response_time_ms.mean`; runs where it is null are left out.
 std::vector<double> run_values(const CellResult& cell, std::string_view path);

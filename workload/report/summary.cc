@@ -82,6 +82,39 @@ bool is_valid(const CellResult& cell, size_t runs) {
          });
 }
 
+/// Sums over the object at `path`, for each run that has it.
+std::vector<double> run_sums(const CellResult& cell, std::string_view path) {
+  std::vector<double> sums;
+  for (const auto* run : counting_runs(cell)) {
+    const auto* counts = find_json(*run, path);
+    if (counts == nullptr || !counts->is_object()) continue;
+    sums.push_back(static_cast<double>(sum_at(*run, path)));
+  }
+  return sums;
+}
+
+/// Medians of the new objects that were declined, by reason; a run without that reason counts as 0.
+std::map<std::string, double> declined_of(const CellResult& cell) {
+  const auto runs = counting_runs(cell);
+  std::map<std::string, std::vector<double>> by_reason;
+  for (const auto* run : runs) {
+    const auto* reasons = find_json(*run, "storage.declined");
+    if (reasons == nullptr || !reasons->is_object()) continue;
+    for (const auto& reason : reasons->get_object()) {
+      const std::string name(reason.key());
+      if (const auto count = number_at(reasons->get_object(), name)) {
+        by_reason[name].push_back(*count);
+      }
+    }
+  }
+  std::map<std::string, double> declined;
+  for (auto& [reason, counts] : by_reason) {
+    counts.resize(runs.size(), 0);
+    declined[reason] = median_of(counts).value_or(0);
+  }
+  return declined;
+}
+
 SummaryRow make_row(const CellResult& cell) {
   SummaryRow row;
   row.name = cell.name;
@@ -97,6 +130,11 @@ SummaryRow make_row(const CellResult& cell) {
     row.errors += sum_at(run, "errors");
     row.wrong_bodies += count_at(run, "wrong_bodies");
   }
+  row.store_operations = median_of(run_sums(cell, "storage.operations"));
+  row.store_declined = declined_of(cell);
+  row.store_evictions = median_of(run_values(cell, "storage.evictions"));
+  row.write_amplification = median_of(run_values(cell, "storage.write_amplification"));
+  row.io_per_request = median_of(run_values(cell, "storage.io_per_request"));
   row.limited_by = most_frequent_limit(cell);
   row.runs = row.throughput_rps.n;
   row.valid = is_valid(cell, row.runs);
@@ -148,7 +186,6 @@ std::string text_or_dash(const std::string& text) {
 }
 
 std::vector<std::string> text_fields(const SummaryRow& row) {
-  const bool empty = row.runs == 0;
   return {one_line(row.scheme),
           text_or_dash(row.filesystem),
           text_or_dash(row.mount_options),
@@ -156,18 +193,21 @@ std::vector<std::string> text_fields(const SummaryRow& row) {
           estimate_text(row.response_time_ms),
           estimate_text(row.hit_ratio_percent),
           figure_text(row.offered_hit_ratio_percent),
-          empty && row.errors == 0 ? "-" : std::to_string(row.errors),
-          empty && row.wrong_bodies == 0 ? "-" : std::to_string(row.wrong_bodies),
+          count_text(row, row.errors, "-"),
+          count_text(row, row.wrong_bodies, "-"),
           text_or_dash(row.limited_by),
           mark_of(row)};
 }
 
-bool is_number_column(size_t column) {
-  return column >= 3 && column <= 8;
-}
+/// Columns of numbers, which stand to the right.
+struct NumberColumns {
+  size_t first;
+  size_t last;
+  bool contains(size_t column) const { return column >= first && column <= last; }
+};
 
 /// Columns padded to their widest field, numbers to the right.
-std::string layout(const std::vector<std::vector<std::string>>& lines) {
+std::string layout(const std::vector<std::vector<std::string>>& lines, NumberColumns numbers) {
   std::vector<size_t> widths;
   for (const auto& line : lines) {
     widths.resize(std::max(widths.size(), line.size()));
@@ -179,12 +219,30 @@ std::string layout(const std::vector<std::vector<std::string>>& lines) {
     for (size_t i = 0; i < line.size(); ++i) {
       const std::string padding(widths[i] - line[i].size(), ' ');
       text += i == 0 ? "" : "  ";
-      text += is_number_column(i) ? padding + line[i] : line[i] + padding;
+      text += numbers.contains(i) ? padding + line[i] : line[i] + padding;
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + '\n';
   }
   return out;
+}
+
+/// The second table: what the stores did for these figures; empty where no proxy told.
+std::string store_table(const std::vector<SummaryRow>& rows) {
+  if (!any_store_told(rows)) return {};
+  std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options",
+                                               "operations", "evictions", "write_amplification",
+                                               "io_per_request", "declined"}};
+  for (const auto& row : rows) {
+    lines.push_back({one_line(row.scheme), text_or_dash(row.filesystem),
+                     text_or_dash(row.mount_options), whole_text(row.store_operations),
+                     whole_text(row.store_evictions), figure_text(row.write_amplification),
+                     figure_text(row.io_per_request), text_or_dash(declined_text(row, " "))});
+  }
+  return layout(lines, {3, 6}) +
+         "what each store did in a run, warm-up included: calls to it, objects evicted, bytes "
+         "written to bytes\npublished, file operations a request, new objects declined by "
+         "reason\n\n";
 }
 
 std::string explain_marks(const std::vector<SummaryRow>& rows) {
@@ -208,6 +266,11 @@ std::string explain_marks(const std::vector<SummaryRow>& rows) {
   return out;
 }
 
+std::string medians_of(size_t runs) {
+  if (runs == 1) return "one run of each cell";
+  return "medians over up to " + std::to_string(runs) + " runs of each cell";
+}
+
 std::string numbers(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
   char buffer[64];
@@ -216,6 +279,32 @@ std::string numbers(const std::optional<double>& value) {
 }
 
 }  // namespace
+
+std::string count_text(const SummaryRow& row, uint64_t count, const char* nothing) {
+  return row.runs == 0 && count == 0 ? nothing : std::to_string(count);
+}
+
+std::string whole_text(const std::optional<double>& figure) {
+  if (!figure || !std::isfinite(*figure)) return "-";
+  char buffer[512];
+  std::snprintf(buffer, sizeof buffer, "%.0f", *figure);
+  return buffer;
+}
+
+std::string declined_text(const SummaryRow& row, const char* separator) {
+  std::string text;
+  for (const auto& [reason, count] : row.store_declined) {
+    if (count <= 0) continue;
+    if (!text.empty()) text += separator;
+    text += one_line(reason) + '=' + whole_text(count);
+  }
+  return text;
+}
+
+bool any_store_told(const std::vector<SummaryRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const SummaryRow& row) { return row.store_operations.has_value(); });
+}
 
 std::vector<SummaryRow> summarise(const Results& results) {
   std::vector<std::pair<SummaryRow, std::vector<double>>> cells;
@@ -262,7 +351,9 @@ std::string csv_field(const std::string& text) {
 
 size_t runs_missing(const std::vector<SummaryRow>& rows) {
   size_t missing = 0;
-  for (const auto& row : rows) missing = std::max(missing, row.throughput_rps.runs_missing);
+  for (const auto& row : rows) {
+    if (row.runs > 0) missing = std::max(missing, row.throughput_rps.runs_missing);
+  }
   return missing;
 }
 
@@ -270,7 +361,8 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
   std::string out =
       "scheme,filesystem,mount_options,throughput,response_time,hit_ratio,throughput_low,"
       "throughput_high,response_time_low,response_time_high,hit_ratio_low,hit_ratio_high,"
-      "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name\n";
+      "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name,"
+      "store_operations,store_evictions,write_amplification,io_per_request,store_declined\n";
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -281,9 +373,14 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
           row.byte_hit_ratio_percent.median, row.offered_hit_ratio_percent}) {
       out += ',' + numbers(figure);
     }
-    out += ',' + std::to_string(row.errors) + ',' + std::to_string(row.wrong_bodies) + ',' +
-           csv_field(row.limited_by) + ',' + std::to_string(row.runs) + ',' +
-           (row.valid ? "true" : "false") + ',' + csv_field(row.name) + '\n';
+    out += ',' + count_text(row, row.errors, "") + ',' + count_text(row, row.wrong_bodies, "") +
+           ',' + csv_field(row.limited_by) + ',' + std::to_string(row.runs) + ',' +
+           (row.valid ? "true" : "false") + ',' + csv_field(row.name);
+    for (const auto& figure :
+         {row.store_operations, row.store_evictions, row.write_amplification, row.io_per_request}) {
+      out += ',' + numbers(figure);
+    }
+    out += ',' + csv_field(declined_text(row, ";")) + '\n';
   }
   return out;
 }
@@ -293,15 +390,17 @@ std::string summary_text(const Results& results, const std::vector<SummaryRow>& 
   lines.emplace_back(kTextColumns.begin(), kTextColumns.end());
   lines.emplace_back(kTextUnits.begin(), kTextUnits.end());
   for (const auto& row : rows) lines.push_back(text_fields(row));
-  std::string out = layout(lines) + '\n';
+  std::string out = layout(lines, {3, 8}) + '\n' + store_table(rows);
   size_t runs_max = 0;
   for (const auto& row : rows) runs_max = std::max(runs_max, row.runs);
-  out += "medians over up to " + std::to_string(runs_max) + " runs of each cell";
-  if (const size_t missing = runs_missing(rows); missing > 0) {
-    out += "; no 95 % intervals: " + std::to_string(missing) +
-           " more runs of each cell are needed (--repeat " + std::to_string(kRunsForIntervalMin) +
-           ")\n";
+  if (runs_max == 0) {
+    out += "no run gave a result\n";
+  } else if (const size_t missing = runs_missing(rows); missing > 0) {
+    out += medians_of(runs_max) + "; no 95 % intervals: " + std::to_string(missing) + " more " +
+           (missing == 1 ? "run of each cell is" : "runs of each cell are") + " needed (--repeat " +
+           std::to_string(kRunsForIntervalMin) + ")\n";
   } else {
+    out += medians_of(runs_max);
     out += ", with 95 % bootstrap intervals in parentheses\n";
   }
   out += explain_marks(rows);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +33,15 @@ struct SummaryRow {
   std::optional<double> offered_hit_ratio_percent;  ///< Median over runs.
   uint64_t errors = 0;
   uint64_t wrong_bodies = 0;
-  std::string limited_by;  ///< Of most runs; empty without a run.
-  size_t runs = 0;         ///< Runs that count.
-  bool valid = false;      ///< At least one run counts, and none carries a warning.
+  /// What the store did, medians over the runs that count; nothing where the proxy did not say.
+  std::optional<double> store_operations;
+  std::map<std::string, double> store_declined;  ///< New objects, by reason.
+  std::optional<double> store_evictions;
+  std::optional<double> write_amplification;  ///< Bytes written to bytes published.
+  std::optional<double> io_per_request;       ///< File operations a request of a client.
+  std::string limited_by;                     ///< Of most runs; empty without a run.
+  size_t runs = 0;                            ///< Runs that count.
+  bool valid = false;  ///< At least one run counts, and none carries a warning.
   Distinction distinction = Distinction::kFirst;
   std::vector<std::string> notes;  ///< Warnings and failures, each kind once.
 };
@@ -42,6 +49,18 @@ struct SummaryRow {
 /// The rows, highest throughput first; cells without a result come last. Neighbours are compared
 /// by a Mann-Whitney test with Holm's correction over the table.
 std::vector<SummaryRow> summarise(const Results& results);
+
+/// A count that is shown as `nothing` where it is 0 because no run gave a result.
+std::string count_text(const SummaryRow& row, uint64_t count, const char* nothing);
+
+/// `overloaded=3`, one for each reason for which objects were declined.
+std::string declined_text(const SummaryRow& row, const char* separator);
+
+/// A count with no decimals, `-` where there is none.
+std::string whole_text(const std::optional<double>& count);
+
+/// Whether any proxy told what its store did.
+bool any_store_told(const std::vector<SummaryRow>& rows);
 
 /// summary.csv: the six columns of the contract and then more; missing figures are empty.
 /// Throughput is in responses a second, response times in ms, ratios in percent.

@@ -13,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(MachineStats, CpuTimesLeaveGuestsOut) {
   const auto times = parse_cpu_times("cpu  10 1 20 100 5 2 3 7 50 60\ncpu0 1 2 3\n");
@@ -86,6 +87,27 @@ TEST(Environment, HoldsTheKeysOfTheContract) {
 boost::json::object calm_machine() {
   return {{"machine", {{"cpus", 4}, {"load_average", 0.5}}},
           {"limits", {{"open_files", 20000}, {"local_ports", 28232}}}};
+}
+
+TEST(Environment, GoingOnKeepsTheBeginningAndTellsWhatHasChanged) {
+  const boost::json::object first{
+      {"started_at", "one"}, {"command", {"a"}}, {"kernel", {{"release", "6"}}}, {"host", "h"}};
+  const boost::json::object second{
+      {"started_at", "two"}, {"command", {"b"}}, {"kernel", {{"release", "6"}}}, {"host", "h"}};
+  boost::json::object third = second;
+  third["kernel"] = {{"release", "7"}};
+  const auto same = continue_environment(first, second);
+  EXPECT_EQ(text_at(same, "started_at"), "one");
+  EXPECT_EQ(same.at("resumed").as_array().size(), 1U);
+  const auto warnings_of = [](const boost::json::object& environment) {
+    std::string text;
+    for (const auto& warning : environment_warnings(environment)) text += warning + "\n";
+    return text;
+  };
+  EXPECT_THAT(warnings_of(same), Not(HasSubstr("went on")));
+  const auto other = continue_environment(same, third);
+  EXPECT_EQ(other.at("resumed").as_array().size(), 2U);
+  EXPECT_THAT(warnings_of(other), HasSubstr("went on at two with another kernel"));
 }
 
 TEST(Environment, WarnsOfABusyOrSmallMachine) {

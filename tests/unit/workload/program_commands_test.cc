@@ -80,6 +80,9 @@ TEST(ProgramCommands, LastWordsOfALog) {
   std::ofstream(folder / "log") << "one\ntwo\n\n";
   EXPECT_EQ(last_words(folder / "log"), ": two");
   EXPECT_EQ(last_words(folder / "none"), "");
+  std::ofstream(folder / "warned") << "cacheoff load: the origin went away\n"
+                                      "cacheoff load: warning: few ports\n";
+  EXPECT_EQ(last_words(folder / "warned"), ": cacheoff load: the origin went away");
 }
 
 TEST(ProgramCommands, WarningsAreMergedOnce) {

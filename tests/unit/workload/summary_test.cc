@@ -141,6 +141,37 @@ TEST(Summary, NothingIsADash) {
   EXPECT_THAT(table, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf")), HasSubstr("-")));
 }
 
+TEST(Summary, ShowsWhatTheStoresDid) {
+  auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", kFast)});
+  EXPECT_THAT(table_of(results), Not(HasSubstr("io_per_request")));
+  for (auto& run : results.cells[0].runs) {
+    run["storage"] = {{"operations", {{"open", 30}, {"create", 12}}},
+                      {"declined", {{"overloaded", 3}}},
+                      {"evictions", 8},
+                      {"write_amplification", 1.25},
+                      {"io_per_request", nullptr}};
+  }
+  results.cells[0].runs[0].at("storage").as_object()["declined"] = boost::json::object();
+  const auto rows = summarise(results);
+  const auto& row = rows[0].name == "a" ? rows[0] : rows[1];
+  EXPECT_EQ(row.store_operations, 42);
+  EXPECT_EQ(row.store_declined.at("overloaded"), 3);
+  EXPECT_EQ(row.io_per_request, std::nullopt);
+  EXPECT_THAT(table_of(results), AllOf(HasSubstr("overloaded=3"), HasSubstr("1.250")));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3\n"));
+}
+
+TEST(Summary, ACellWhoseRunsAllFailedHasNoFigures) {
+  auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", {})});
+  results.cells[1].failed_runs.push_back({1, "no disk"});
+  const auto rows = summarise(results);
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,\n"));
+  EXPECT_THAT(table_of(results), AllOf(Not(HasSubstr("more runs of each cell are needed")),
+                                       HasSubstr("note: b: run 1 failed: no disk")));
+  const auto none = fabricated_results({fabricated_cell("b", {})});
+  EXPECT_THAT(table_of(none), HasSubstr("no run gave a result"));
+}
+
 TEST(Summary, SkippedCellsAndWarningsAreListed) {
   auto results = fabricated_results({fabricated_cell("a", kFast)});
   results.skipped.push_back({"ufs-tmpfs", "mounting tmpfs needs root"});
