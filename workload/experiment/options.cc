@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/report/json_text.h"
 

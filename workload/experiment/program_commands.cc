@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/report/json_text.h"
 
 namespace workload {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "storage/base/units.h"
+#include "workload/model/phases_file.h"
 
 namespace workload {
 namespace {
@@ -260,6 +261,10 @@ std::optional<Workload> read_workload(const toml::table& root, Failure& failure)
   read_table(keys, "popularity", "", workload->popularity, failure);
   read_table(keys, "robot", "", workload->robot, failure);
   read_table(keys, "server", "", workload->server, failure);
+  if (const toml::node* const phases = keys.find("phases")) {
+    const PhasesProblem problem = read_phases(*phases, workload->phases);
+    if (!problem.text.empty()) failure.at(problem.node, "", problem.text);
+  }
   keys.refuse_unknown_keys();
   if (!failure.text.empty()) return std::nullopt;
   if (const auto problem = check_workload(*workload); !problem.empty()) {
@@ -366,6 +371,7 @@ std::string workload_to_toml(const Workload& workload) {
   write_table(out, "popularity", workload.popularity);
   write_table(out, "robot", workload.robot);
   write_table(out, "server", workload.server);
+  write_phases(out, workload.phases);
   return out.str();
 }
 

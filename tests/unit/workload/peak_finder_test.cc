@@ -1,0 +1,149 @@
+#include "workload/measure/peak_finder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <queue>
+
+#include "tests/support/queueing_server.h"
+#include "tests/support/seed.h"
+#include "workload/client/arrival_schedule.h"
+#include "workload/client/peak_sampler.h"
+
+namespace workload {
+namespace {
+
+using testing_support::QueueingServer;
+
+/// A server of known capacity under an open loop that a PeakSampler steers, in simulated time.
+class SimulatedRun {
+ public:
+  SimulatedRun(size_t servers, double service_mean_s, double delay_s, PeakFinderOptions options,
+               uint64_t seed)
+      : servers_(servers),
+        service_mean_s_(service_mean_s),
+        delay_s_(delay_s),
+        options_(options),
+        server_(servers, service_mean_s, delay_s, storage::Random(seed).fork(1)),
+        schedule_(true, storage::Random(seed).fork(2), kStart),
+        sampler_(options, kStart) {
+    schedule_.set_rate(sampler_.rate_rps(), kStart);
+    place_ = schedule_.take(1);
+  }
+
+  /// From a part of the load on, requests fail at once instead of waiting.
+  void fail_above(uint64_t in_system) { in_system_max_ = in_system; }
+
+  /// Runs `samples` samples; those from `measured_from` on count.
+  void run(int samples, int measured_from) {
+    const double look_s = options_.sample_s / 50;
+    for (double now_s = look_s; now_s <= samples * options_.sample_s; now_s += look_s) {
+      arrive_until(now_s);
+      end_until(now_s);
+      sampler_.look(counts_, time_at(now_s), now_s >= measured_from * options_.sample_s);
+      schedule_.set_rate(sampler_.rate_rps(), time_at(now_s));
+    }
+  }
+
+  const PeakFinder& finder() const { return sampler_.finder(); }
+  double true_rate() const {
+    return testing_support::rate_at_s(servers_, service_mean_s_, delay_s_,
+                                      options_.target_ms() / 1e3);
+  }
+
+ private:
+  static constexpr storage::SteadyTime kStart{};
+  static storage::SteadyTime time_at(double time_s) {
+    return kStart + storage::Nanoseconds(std::llround(time_s * 1e9));
+  }
+
+  void arrive_until(double now_s) {
+    for (;;) {
+      const auto due = schedule_.due(place_);
+      if (!due || *due > time_at(now_s)) return;
+      place_ = schedule_.take(1);
+      ++counts_.offered;
+      if (counts_.unfinished() > in_system_max_) {
+        ++counts_.ended;
+        ++counts_.errors;
+        continue;
+      }
+      const double due_s = std::chrono::duration<double>(due->time_since_epoch()).count();
+      ends_.push({server_.serve(due_s), due_s});
+      end_until(due_s);
+    }
+  }
+
+  void end_until(double now_s) {
+    for (; !ends_.empty() && ends_.top().first <= now_s; ends_.pop()) {
+      ++counts_.ended;
+      ++counts_.good;
+      counts_.response_time_ns +=
+          static_cast<uint64_t>((ends_.top().first - ends_.top().second) * 1e9);
+    }
+  }
+
+  size_t servers_;
+  double service_mean_s_;
+  double delay_s_;
+  PeakFinderOptions options_;
+  QueueingServer server_;
+  ArrivalSchedule schedule_;
+  PeakSampler sampler_;
+  double place_ = 0;
+  uint64_t in_system_max_ = UINT64_MAX;
+  LiveCounts counts_;
+  /// End and due time of what is in the system, the next to end on top.
+  std::priority_queue<std::pair<double, double>, std::vector<std::pair<double, double>>,
+                      std::greater<>>
+      ends_;
+};
+
+PeakFinderOptions reference_options(double start_rps) {
+  PeakFinderOptions options;
+  options.window_min_ms = 1500;
+  options.window_max_ms = 1750;
+  options.sample_s = 60;
+  options.start_rps = start_rps;
+  options.max_rps = 5000;
+  return options;
+}
+
+struct Server {
+  size_t servers;
+  double service_mean_s;
+  double delay_s;
+};
+
+class PeakFinderOnServers : public testing::TestWithParam<std::tuple<Server, double>> {};
+
+TEST_P(PeakFinderOnServers, SettlesAtTheCapacityAndStaysThere) {
+  const auto& [server, start_rps] = GetParam();
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SimulatedRun run(server.servers, server.service_mean_s, server.delay_s,
+                     reference_options(start_rps), seed);
+    run.run(120, 60);
+    const double truth = run.true_rate();
+    const PeakSummary summary = run.finder().summary();
+    EXPECT_EQ(summary.limit, PeakLimit::kSystem);
+    EXPECT_TRUE(summary.settled) << "load from " << *summary.load_low_rps << " to "
+                                 << *summary.load_high_rps;
+    EXPECT_NEAR(*summary.load_mean_rps, truth, 0.05 * truth);
+    EXPECT_GE(*summary.load_low_rps, 0.92 * truth);
+    EXPECT_LE(*summary.load_high_rps, 1.05 * truth);
+    ASSERT_TRUE(summary.rate_at_target_rps);
+    EXPECT_NEAR(*summary.rate_at_target_rps, truth, 0.03 * truth);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ServersAndStarts, PeakFinderOnServers,
+    testing::Combine(testing::Values(Server{1, 0.005, 1.2}, Server{4, 0.02, 1.2},
+                                     Server{16, 0.1, 1.2}, Server{100, 0.5, 1.0}),
+                     testing::Values(5.0, 150.0, 1000.0)));
+
+}  // namespace
+}  // namespace workload
