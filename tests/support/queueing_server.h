@@ -1,6 +1,7 @@
 // A server of known capacity in simulated time: M/M/k, or with a stall.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>

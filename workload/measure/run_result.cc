@@ -289,6 +289,12 @@ boost::json::object response_time_to_json(const Histogram& histogram) {
 boost::json::object run_to_json(const RunResult& result) {
   boost::json::object json;
   add_figures(json, result, result.duration);
+  // A wrong body makes the run worthless, in whichever phase it came.
+  uint64_t wrong_bodies = result.phases.empty() ? result.total.errors_of(ErrorKind::kWrongBody) : 0;
+  for (const PhaseResult& phase : result.phases) {
+    wrong_bodies += phase.total.errors_of(ErrorKind::kWrongBody);
+  }
+  json["wrong_bodies"] = wrong_bodies;
   json["ideal_hit_ratio_percent"] = number_or_null(result.ideal_hit_ratio_percent);
   json["ideal_byte_hit_ratio_percent"] = number_or_null(result.ideal_byte_hit_ratio_percent);
   json["first_error"] = result.first_error;

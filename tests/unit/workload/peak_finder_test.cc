@@ -145,5 +145,71 @@ INSTANTIATE_TEST_SUITE_P(
                                      Server{16, 0.1, 1.2}, Server{100, 0.5, 1.0}),
                      testing::Values(5.0, 150.0, 1000.0)));
 
+TEST(PeakFinder, FallsOutOfAnAbruptOverloadAtOnceAndSettles) {
+  // Four times the capacity from the start.
+  SimulatedRun run(4, 0.02, 1.2, reference_options(800), 7);
+  run.run(60, 30);
+  const auto& points = run.finder().points();
+  EXPECT_TRUE(points.front().overload);
+  EXPECT_LT(points.front().sample.length_s, 30);  // It was not waited for the sample's end.
+  EXPECT_LT(points[1].sample.offered_rps, run.true_rate());
+  EXPECT_TRUE(run.finder().summary().settled);
+  EXPECT_NEAR(*run.finder().summary().load_mean_rps, run.true_rate(), 0.05 * run.true_rate());
+}
+
+TEST(PeakFinder, SaysWhereTheOfferedLoadWasTheLimit) {
+  PeakFinderOptions options = reference_options(50);
+  options.max_rps = 100;
+  SimulatedRun run(1000, 0.01, 1.2, options, 3);
+  run.run(30, 15);
+  const PeakSummary summary = run.finder().summary();
+  EXPECT_EQ(summary.limit, PeakLimit::kOffered);
+  EXPECT_EQ(summary.load_mean_rps, 100.0);
+  EXPECT_FALSE(summary.rate_at_target_rps);
+  EXPECT_EQ(summary.overloads, 0U);
+}
+
+TEST(PeakFinder, ErrorsCountAgainstTheLoad) {
+  // A server that answers at once or not at all: its response time never says that it is full.
+  SimulatedRun run(10, 0.1, 0.2, reference_options(20), 5);
+  run.fail_above(40);
+  run.run(80, 40);
+  const PeakSummary summary = run.finder().summary();
+  EXPECT_EQ(summary.limit, PeakLimit::kSystem);
+  EXPECT_GT(summary.overloads, 0U);
+  EXPECT_LT(*summary.load_high_rps, 150);
+}
+
+TEST(PeakFinder, ARunThatEndsWhileItClimbsHasNoLimit) {
+  SimulatedRun run(1000, 0.01, 1.2, reference_options(1), 3);
+  run.run(5, 3);
+  EXPECT_EQ(run.finder().summary().limit, PeakLimit::kNone);
+  EXPECT_FALSE(run.finder().summary().settled);
+}
+
+PeakPoint point_at(double rate_rps, double response_ms) {
+  PeakPoint point;
+  point.sample.offered_rps = rate_rps;
+  point.sample.good = 1000;
+  point.judged_ms = response_ms;
+  return point;
+}
+
+TEST(PeakFinder, InterpolatesOnTheMeasuredCurve) {
+  // Noise that falls with the load is averaged out; overload and draining say nothing.
+  std::vector<PeakPoint> points{point_at(100, 1000), point_at(120, 1400), point_at(110, 1600),
+                                point_at(130, 2000)};
+  EXPECT_NEAR(*interpolate_rate(points, 1500), 115, 1e-9);
+  EXPECT_NEAR(*interpolate_rate(points, 1750), 122.5, 1e-9);
+  points.push_back(point_at(10, 9000));
+  points.back().overload = true;
+  points.push_back(point_at(500, 10));
+  points.back().draining = true;
+  EXPECT_NEAR(*interpolate_rate(points, 1500), 115, 1e-9);
+  EXPECT_FALSE(interpolate_rate(points, 900));
+  EXPECT_FALSE(interpolate_rate(points, 2100));
+  EXPECT_FALSE(interpolate_rate({}, 1500));
+}
+
 }  // namespace
 }  // namespace workload
