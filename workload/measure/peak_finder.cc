@@ -10,11 +10,12 @@ constexpr double kClimb = 1.5;
 constexpr double kStepGrowth = 1.5;
 constexpr double kStepShrink = 0.5;
 constexpr double kStepRange = 8;         ///< Steps shrink to this part of the first one.
-constexpr double kStepGrowthRange = 4;   ///< And grow to so many times it.
+constexpr double kStepGrowthRange = 2;   ///< And grow to so many times it.
+constexpr int kRepetitionsToGrow = 3;    ///< Fewer in one direction may be chance.
 constexpr double kOverloadFactor = 2;    ///< Of the window's upper bound.
 constexpr double kFailedShareMax = 0.01;
-constexpr double kDrainFactor = 0.7;     ///< Of what the system did in overload.
-constexpr double kResumeFactor = 0.9;    ///< Likewise, once the backlog is gone.
+constexpr double kDrainFactorMin = 0.3;  ///< Of what the system did in overload.
+constexpr double kResumeFactor = 0.97;   ///< Likewise, once the backlog is gone.
 constexpr double kFallMax = 0.1;         ///< At most to this part of the load at once.
 constexpr double kSettledRange = 0.05;
 constexpr double kSettledWindowSlack = 0.1;
@@ -96,14 +97,26 @@ void PeakFinder::set_rate(double rate_rps) {
   rate_rps_ = std::clamp(rate_rps, std::min(1e-3, options_.max_rps), options_.max_rps);
 }
 
+int PeakFinder::direction_for(double judged_ms) const {
+  const double low = options_.window_min_ms;
+  const double high = options_.window_max_ms;
+  // Near saturation the response time is the integral of the excess load, and steps by its value
+  // alone would swing for ever: where it is going counts too.
+  const double next_ms = last_judged_ms_ ? 2 * judged_ms - *last_judged_ms_ : judged_ms;
+  if (judged_ms < low) return next_ms < high ? 1 : 0;
+  if (judged_ms > high) return next_ms > low ? -1 : 0;
+  return next_ms < low ? 1 : next_ms > high ? -1 : 0;
+}
+
 void PeakFinder::step_towards(int direction) {
   if (direction == 0) {
-    last_direction_ = 0;
+    repetitions_ = 0;
     return;
   }
   if (direction == -last_direction_) {
     step_ = std::max(step_ * kStepShrink, options_.step / kStepRange);
-  } else if (direction == last_direction_) {
+    repetitions_ = 0;
+  } else if (++repetitions_ >= kRepetitionsToGrow) {
     step_ = std::min(step_ * kStepGrowth, options_.step * kStepGrowthRange);
   }
   last_direction_ = direction;
@@ -115,15 +128,22 @@ void PeakFinder::fall(const PeakSample& sample) {
       sample.length_s > 0 ? static_cast<double>(sample.good) / sample.length_s : 0;
   // A sample may be too short for responses; and what was done is never more than was offered.
   capacity_rps_ = std::clamp(done_rps, sample.offered_rps * kFallMax, sample.offered_rps);
+  step_ = climbing_ ? options_.step * kStepShrink
+                    : std::max(step_ * kStepShrink, options_.step / kStepRange);
   climbing_ = false;
   draining_ = true;
-  set_rate(capacity_rps_ * kDrainFactor);
+  // So much less than the system can do that what is too much is gone within a sample.
+  const double backlog =
+      static_cast<double>(sample.unfinished) - capacity_rps_ * options_.target_ms() / 1e3;
+  const double drain_rps = capacity_rps_ - std::max(0.0, backlog) / options_.sample_s;
+  set_rate(std::clamp(drain_rps, capacity_rps_ * kDrainFactorMin, capacity_rps_ * kResumeFactor));
 }
 
 void PeakFinder::drained() {
   draining_ = false;
-  step_ = std::max(options_.step * kStepShrink, options_.step / kStepRange);
   last_direction_ = 0;
+  repetitions_ = 0;
+  last_judged_ms_.reset();
   set_rate(capacity_rps_ * kResumeFactor);
 }
 
@@ -151,12 +171,14 @@ void PeakFinder::add(const PeakSample& sample) {
   point.overload = failing || point.judged_ms > limit_ms;
   points_.push_back(point);
   held_at_max_ = false;
-  if (point.overload) return fall(sample);
-  // Nothing came and nothing waits: so low a load says nothing, and is no reason to stop there.
+  if (point.overload) {
+    last_judged_ms_.reset();
+    return fall(sample);
+  }
   const double judged_ms = point.judged_ms;
-  const int direction =
-      judged_ms < options_.window_min_ms ? 1 : judged_ms > options_.window_max_ms ? -1 : 0;
-  if (direction <= 0) climbing_ = false;
+  const int direction = direction_for(judged_ms);
+  last_judged_ms_ = judged_ms;
+  if (judged_ms >= options_.window_min_ms) climbing_ = false;
   if (direction > 0 && rate_rps_ >= options_.max_rps * kAtMax) {
     held_at_max_ = true;
     return;

@@ -78,13 +78,15 @@ struct PeakSummary {
 /// step within), without what made it hunt. Between samples:
 ///
 /// - Until the window is first reached, the load grows by half a sample. Then steps begin at
-///   `step`, shrink to half with each change of direction and grow by half with each repetition,
-///   between an eighth of `step` and four times it (as in Riedmiller, Braun: "A direct adaptive
-///   method for faster backpropagation learning: the RPROP algorithm", 1993).
+///   `step`, shrink to half with each change of direction and grow by half from the third
+///   repetition on, between an eighth of `step` and twice it (the rule of Riedmiller, Braun: "A
+///   direct adaptive method for faster backpropagation learning: the RPROP algorithm", 1993).
+/// - A step is taken for what the response time will be if it goes on as from the last sample to
+///   this one: a load that is already on its way back is left alone.
 /// - Overload is a mean of twice the window's upper bound, the same by Little's law from what is
 ///   unfinished (survivors alone look fast), or over 1 % failed. The load then falls at once to
-///   0.7 of what the system did in that sample, stays there until the backlog is gone, and goes on
-///   at 0.9 of it with half the step.
+///   below what the system did in that sample, so far that the backlog is gone within a sample,
+///   and goes on at 0.97 of it with half the step.
 ///
 /// A pure class: driven by samples alone, it knows neither time nor threads.
 class PeakFinder {
@@ -107,6 +109,7 @@ class PeakFinder {
   /// By Little's law, the mean time in the system of what arrives at `rate_rps`.
   static double little_ms(uint64_t unfinished, double rate_rps);
   void set_rate(double rate_rps);
+  int direction_for(double judged_ms) const;
   void step_towards(int direction);
   void fall(const PeakSample& sample);
   void drained();
@@ -115,6 +118,8 @@ class PeakFinder {
   double rate_rps_;
   double step_;
   int last_direction_ = 0;
+  int repetitions_ = 0;                   ///< Steps in that direction since the last other one.
+  std::optional<double> last_judged_ms_;  ///< Of the sample before, where that compares.
   bool climbing_ = true;  ///< The window was never reached.
   bool draining_ = false;
   double capacity_rps_ = 0;  ///< What the system did in the overload that is being drained.
