@@ -41,11 +41,11 @@ class StallingScript {
 double p99_under(const std::string& load) {
   ScriptedServer server{StallingScript()};
   const testing_support::TempDir folder;
-  const auto result = testing_support::run_command(
-      {testing_support::program_path("cacheoff"), "load", "--origin",
-       "127.0.0.1:" + std::to_string(server.port()), "--load", load, "--until", "duration=5s",
-       "--out", (folder / "out").string()},
-      std::chrono::minutes(1));
+  const auto result =
+      testing_support::run_command({testing_support::program_path("cacheoff"), "load", "--origin",
+                                    "127.0.0.1:" + std::to_string(server.port()), "--load", load,
+                                    "--until", "duration=5s", "--out", (folder / "out").string()},
+                                   std::chrono::minutes(1));
   EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
   const auto run = json::parse(testing_support::read_file(folder / "out" / "run.json"));
   return run.at("response_time_ms").at("p99").to_number<double>();

@@ -73,7 +73,8 @@ options_library::options_description describe(Arguments& arguments) {
       "file (the workload's own, the default where it has some and no goal is given) or "
       "polymix4[,plateau=4h][,ramp=20m][,fill=2][,fill-rate=100]; instead of --until");
   add("seed", value(&arguments.seed)->default_value(1), "of objects and of the order of requests");
-  add("time-scale", value(&arguments.time_scale)->default_value(1), "divides the robots' pauses, the peak finder's times and the phases");
+  add("time-scale", value(&arguments.time_scale)->default_value(1),
+      "divides the robots' pauses, the peak finder's times and the phases");
   add("threads", value(&arguments.threads)->default_value(1), "of the generator, 1 to 64");
   add("cache-size", value(&arguments.cache_size), "SIZE of the cache, for fill ratios");
   add("sample-interval", value(&arguments.sample_interval)->default_value("1s"),

@@ -22,8 +22,7 @@ std::string progress_line(const LoadProgress& progress, const LiveCounts& before
        << (progress.phase.empty() ? "" : progress.phase + " ") << progress.share * 100 << " %";
   if (progress.left_s) {
     line << ", "
-         << storage::format_duration(
-                std::chrono::nanoseconds(std::llround(*progress.left_s * 1e9)))
+         << storage::format_duration(std::chrono::nanoseconds(std::llround(*progress.left_s * 1e9)))
          << " left";
   }
   line << ", " << static_cast<double>(good) / length_s << " good/s";

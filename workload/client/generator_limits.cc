@@ -119,7 +119,8 @@ std::optional<std::string> raise_descriptor_limit(uint64_t needed) {
     rlimit higher{needed, needed};
     if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return std::nullopt;
     return "the run needs " + std::to_string(needed) + " descriptors and the limit is " +
-           std::to_string(limit.rlim_max) + ": raise it with 'ulimit -n' or use fewer robots or connections";
+           std::to_string(limit.rlim_max) +
+           ": raise it with 'ulimit -n' or use fewer robots or connections";
   }
   limit.rlim_cur = needed;
   if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return std::nullopt;

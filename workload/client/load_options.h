@@ -23,10 +23,10 @@ struct LoadOptions {
   boost::asio::ip::tcp::endpoint peer;  ///< Proxy, or the origin itself.
   TargetForm target;
   LoadShape load;
-  Goal until;                   ///< Where there are no phases; so is the next.
+  Goal until;  ///< Where there are no phases; so is the next.
   std::optional<Goal> warm_up;
-  std::vector<Phase> phases;    ///< Their durations scaled already; empty: from the goals.
-  int threads = 1;  ///< 1 to 64, at most as many as robots or connections.
+  std::vector<Phase> phases;  ///< Their durations scaled already; empty: from the goals.
+  int threads = 1;            ///< 1 to 64, at most as many as robots or connections.
   std::chrono::nanoseconds sample_interval = std::chrono::seconds(1);
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);  ///< Of one transaction.
   /// The run is given up when for so long nothing came but errors.

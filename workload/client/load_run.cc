@@ -154,18 +154,27 @@ std::optional<ArrivalSchedule> schedule_of(const LoadOptions& options, storage::
   return ArrivalSchedule(!options.load.constant, random, start);
 }
 
-/// Seconds that the run goes on, where the current phase shows its pace and the later ones say
-/// their lengths.
+/// Seconds that the run goes on: the current phase at the pace it shows, and the later ones as they
+/// say or at that pace. Nothing where neither is known.
 std::optional<double> left_s(const RunControl& control, storage::SteadyTime now) {
   const size_t current = control.current();
   const auto began = control.began(current);
   const double share = control.phase_progress(now);
   if (!began || share <= 0) return std::nullopt;
-  double left = seconds_of(now - *began) * (1 - share) / share;
+  const double whole_s = seconds_of(now - *began) / share;
+  const PhaseGoal& goal = control.phases()[current].goal;
+  double left = whole_s * (1 - share);
   for (size_t index = current + 1; index < control.phases().size(); ++index) {
-    const auto& duration = control.phases()[index].goal.duration;
-    if (!duration) return std::nullopt;
-    left += seconds_of(*duration);
+    const PhaseGoal& next = control.phases()[index].goal;
+    if (next.duration) {
+      left += seconds_of(*next.duration);
+    } else if (next.fill && goal.fill) {
+      left += whole_s * *next.fill / *goal.fill;
+    } else if (next.requests && goal.requests) {
+      left += whole_s * static_cast<double>(*next.requests) / static_cast<double>(*goal.requests);
+    } else {
+      return std::nullopt;
+    }
   }
   return left;
 }
@@ -194,10 +203,10 @@ std::vector<std::pair<std::string, std::string>> generator_limits(const Generato
   std::vector<std::pair<std::string, std::string>> limits;
   const auto whole = [](double value) { return std::to_string(static_cast<int64_t>(value)); };
   if (health.ports_exhausted > 0) {
-    limits.emplace_back(
-        "ports", std::to_string(health.ports_exhausted) +
-                     " times no local port was free: use --source-addresses, or widen "
-                     "'sysctl net.ipv4.ip_local_port_range'");
+    limits.emplace_back("ports",
+                        std::to_string(health.ports_exhausted) +
+                            " times no local port was free: use --source-addresses, or widen "
+                            "'sysctl net.ipv4.ip_local_port_range'");
   }
   if (health.descriptors_exhausted > 0) {
     limits.emplace_back("descriptors", std::to_string(health.descriptors_exhausted) +
@@ -285,7 +294,8 @@ std::vector<PhaseResult> collect_phases(const RunControl& control, storage::Stea
     result.primary = phase.primary;
     result.start = *began - *from;
     const bool last = index + 1 == control.phases().size();
-    const auto ended = last || index == control.current() ? end : control.ended(index).value_or(end);
+    const auto ended =
+        last || index == control.current() ? end : control.ended(index).value_or(end);
     result.duration = std::max(std::min(ended, end) - *began, storage::Nanoseconds(0));
     result.goal_met = index < control.current() || control.phase_progress(end) >= 1;
     results.push_back(std::move(result));

@@ -16,10 +16,10 @@ namespace workload {
 /// How far a run is.
 struct LoadProgress {
   double elapsed_s = 0;
-  std::string phase;              ///< Its name; empty where the run has one alone.
-  double share = 0;               ///< Of the phase's goal, 0 to 1.
-  std::optional<double> left_s;   ///< Of the run, as far as it can be told.
-  double rate_rps = 0;            ///< That the load is set to; 0 in a closed loop.
+  std::string phase;             ///< Its name; empty where the run has one alone.
+  double share = 0;              ///< Of the phase's goal, 0 to 1.
+  std::optional<double> left_s;  ///< Of the run, as far as it can be told.
+  double rate_rps = 0;           ///< That the load is set to; 0 in a closed loop.
   std::optional<double> fill_ratio;
   LiveCounts counts;
 };

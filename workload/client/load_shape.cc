@@ -1,5 +1,6 @@
 #include "workload/client/load_shape.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -92,10 +93,10 @@ bool parse_parts(std::string_view text, LoadShape& shape) {
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
     if (!first) {
-      const bool right = shape.kind == LoadShape::Kind::kPeak
-                             ? set_peak_option(shape, name, value)
-                             : shape.kind == LoadShape::Kind::kRate &&
-                                   set_open_loop_option(shape, name, value);
+      const bool right =
+          shape.kind == LoadShape::Kind::kPeak
+              ? set_peak_option(shape, name, value)
+              : shape.kind == LoadShape::Kind::kRate && set_open_loop_option(shape, name, value);
       if (!right) return false;
     } else if (name == "best-effort" || name == "robots") {
       shape.kind = name == "robots" ? LoadShape::Kind::kRobots : LoadShape::Kind::kBestEffort;

@@ -36,11 +36,11 @@ struct PeakShape {
 struct LoadShape {
   enum class Kind { kBestEffort, kRobots, kRate, kPeak };
   Kind kind = Kind::kBestEffort;
-  uint64_t robots = 1;            ///< 1 to 100,000; closed loops only.
-  double rate_rps = 0;            ///< kRate only; above 0, up to a million.
-  bool constant = false;          ///< Equal gaps instead of a Poisson process; open loops only.
+  uint64_t robots = 1;              ///< 1 to 100,000; closed loops only.
+  double rate_rps = 0;              ///< kRate only; above 0, up to a million.
+  bool constant = false;            ///< Equal gaps instead of a Poisson process; open loops only.
   uint64_t connections_max = 4096;  ///< Of the whole run; open loops only.
-  uint64_t queue_max = 16384;     ///< Requests that wait for a connection; open loops only.
+  uint64_t queue_max = 16384;       ///< Requests that wait for a connection; open loops only.
   PeakShape peak;
 
   bool open_loop() const { return kind == Kind::kRate || kind == Kind::kPeak; }

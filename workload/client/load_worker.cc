@@ -110,9 +110,9 @@ void LoadWorker::make_open_loop() {
   bounds.sources = options_.sources;
   const storage::Random random =
       storage::Random(options_.seed).fork(kConnectionPurpose).fork(index_);
-  open_loop_ = std::make_unique<OpenLoop>(io_.get_executor(), static_cast<RobotHost&>(*this),
-                                          source_, control_, clock_, robot_options_,
-                                          std::move(bounds), random);
+  open_loop_ =
+      std::make_unique<OpenLoop>(io_.get_executor(), static_cast<RobotHost&>(*this), source_,
+                                 control_, clock_, robot_options_, std::move(bounds), random);
 }
 
 void LoadWorker::run(storage::SteadyTime run_start) {
@@ -162,9 +162,8 @@ void LoadWorker::look_at_phase(storage::SteadyTime now) {
   const uint64_t before = active_robots_;
   const double wanted = factors.robots * static_cast<double>(options_.load.robots);
   // As long as a phase wants any, one is there.
-  active_robots_ = factors.robots > 0
-                       ? std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(wanted)))
-                       : 0;
+  active_robots_ =
+      factors.robots > 0 ? std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(wanted))) : 0;
   if (active_robots_ <= before) return;
   for (size_t robot = 0; robot < robots_.size(); ++robot) {
     const uint64_t number = index_ + robot * static_cast<uint64_t>(options_.threads);
@@ -261,8 +260,7 @@ void LoadWorker::finished(const IntendedRequest& intended, uint64_t transaction,
                           const RequestTimes& times, const TransactionResult& result) {
   const bool aborted_before = control_.aborted();
   const auto end = control_.run_end();
-  const bool counted =
-      recorded(times.phase) && !aborted_before && (!end || result.end <= *end);
+  const bool counted = recorded(times.phase) && !aborted_before && (!end || result.end <= *end);
   const ErrorKind error = result.record.error;
   if (counted) {
     recorder_.record_in_time(result.record, result.end - *control_.recorded_from());

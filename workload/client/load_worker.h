@@ -23,10 +23,10 @@ namespace workload {
 
 /// How the generator itself fared on one thread, within the recorded part.
 struct WorkerHealth {
-  Histogram lag;        ///< How late the loop ran a timer that was due, looked at every 10 ms.
-  Histogram lateness;   ///< How late requests started for the generator's own reasons.
-  double cpu_s = 0;     ///< Of the thread.
-  double wall_s = 0;    ///< Over which that was.
+  Histogram lag;       ///< How late the loop ran a timer that was due, looked at every 10 ms.
+  Histogram lateness;  ///< How late requests started for the generator's own reasons.
+  double cpu_s = 0;    ///< Of the thread.
+  double wall_s = 0;   ///< Over which that was.
   uint64_t connections = 0;
   uint64_t retries = 0;
   uint64_t ports_exhausted = 0;        ///< Transactions that found no local port.

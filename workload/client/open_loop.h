@@ -22,7 +22,8 @@ namespace workload {
 /// Bounds of one thread's open loop.
 struct OpenLoopOptions {
   uint64_t connections_max = 1;
-  uint64_t queue_max = 0;  ///< Requests that may wait for a connection; what comes then is given up.
+  uint64_t queue_max =
+      0;  ///< Requests that may wait for a connection; what comes then is given up.
   std::vector<boost::asio::ip::address> sources;  ///< Local addresses, used in turn; empty: any.
 };
 

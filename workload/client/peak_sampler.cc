@@ -27,8 +27,7 @@ void PeakSampler::look(const LiveCounts& counts, storage::SteadyTime now, bool m
     const auto sum_ns = static_cast<double>(counts.response_time_ns - at_begin_.response_time_ns);
     sample.response_time_ms = sum_ns / static_cast<double>(sample.good) / 1e6;
   }
-  sample.failed =
-      counts.errors - at_begin_.errors + counts.not_sent - at_begin_.not_sent;
+  sample.failed = counts.errors - at_begin_.errors + counts.not_sent - at_begin_.not_sent;
   sample.unfinished = counts.unfinished();
   // One that began before the part that counts says what was before it.
   sample.measured = measured_ && measured;

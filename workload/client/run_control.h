@@ -34,7 +34,7 @@ struct PhaseFactors {
 /// What a run has come to so far, over all phases and threads; for progress and control.
 struct LiveCounts {
   uint64_t offered = 0;
-  uint64_t ended = 0;    ///< Completed, or given up before they were sent.
+  uint64_t ended = 0;  ///< Completed, or given up before they were sent.
   uint64_t good = 0;
   uint64_t errors = 0;
   uint64_t not_sent = 0;

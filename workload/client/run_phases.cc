@@ -12,8 +12,7 @@ std::string check_needs(const LoadOptions& options) {
     if (phase.goal.fill && options.cache_size_bytes == 0) {
       return "phase '" + phase.name + "' has a fill, which needs --cache-size";
     }
-    if (phase.goal.working_set_frozen &&
-        options.workload.popularity.working_set_objects_max == 0) {
+    if (phase.goal.working_set_frozen && options.workload.popularity.working_set_objects_max == 0) {
       return "phase '" + phase.name +
              "' waits until the working set has stopped growing, and it never does: give "
              "popularity.working_set_objects_max in a workload file";
@@ -46,10 +45,8 @@ std::string set_phases(LoadOptions& options, std::string_view how) {
     if (options.phases.empty()) return "'file': the workload has no [[phases]]";
     for (Phase& phase : options.phases) {
       if (!phase.goal.duration) continue;
-      const double scaled =
-          static_cast<double>(phase.goal.duration->count()) / options.time_scale;
-      phase.goal.duration =
-          std::chrono::nanoseconds(std::max<int64_t>(1, std::llround(scaled)));
+      const double scaled = static_cast<double>(phase.goal.duration->count()) / options.time_scale;
+      phase.goal.duration = std::chrono::nanoseconds(std::max<int64_t>(1, std::llround(scaled)));
     }
     return check_needs(options);
   }

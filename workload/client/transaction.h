@@ -47,7 +47,7 @@ struct TransactionResult {
   bool opened_connection = false;
   uint32_t retries = 0;
   int local_errno = 0;  ///< Of a socket call that failed for want of ports or descriptors, else 0.
-  std::string detail;  ///< One line for people about the error: URL, what is wrong, who served.
+  std::string detail;   ///< One line for people about the error: URL, what is wrong, who served.
 };
 
 /// Sends requests of the workload and judges the responses. One transaction at a time on each

@@ -205,14 +205,16 @@ constexpr std::array<OptionRow, 18> kOptions{{
     {"workload", "NAME|FILE", "polymix4, simple or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
-    {"load", "HOW", "best-effort=N, robots=N, rate=N or peak, with their options as in 'cacheoff load' "
+    {"load", "HOW",
+     "best-effort=N, robots=N, rate=N or peak, with their options as in 'cacheoff load' "
      "(best-effort=64)",
      false, set_load},
-    {"time-scale", "K", "divides think times, phases and the peak finder's times (20); with --trace the recorded "
-     "times", false,
-     set_time_scale},
-    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)", false,
-     set_until},
+    {"time-scale", "K",
+     "divides think times, phases and the peak finder's times (20); with --trace the recorded "
+     "times",
+     false, set_time_scale},
+    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)",
+     false, set_until},
     {"phases", "HOW", "file or polymix4[,plateau=4h]..., as in 'cacheoff load'; instead of --until",
      false, set_phases_of_run},
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},

@@ -34,7 +34,7 @@ struct ExperimentOptions {
   std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
   double time_scale = 20;
   std::string until = "duration=60s";  ///< As parse_goal() reads it; see goal().
-  std::string phases;  ///< As set_phases() reads it; empty: a goal.
+  std::string phases;                  ///< As set_phases() reads it; empty: a goal.
   unsigned repeat = 6;
   uint64_t seed = 1;
   bool random_order = true;

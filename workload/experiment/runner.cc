@@ -288,8 +288,8 @@ void Run::compare_hits(boost::json::object& record, RunObservation& seen) const 
                           {"aborted", counts->aborted},
                           {"unreadable", counts->unreadable}};
   // Requests that failed or were cut off at the end may be in one account and not in the other.
-  const uint64_t doubtful = errors_over_phases(record) +
-                            count_over_phases(record, "unfinished") + counts->aborted;
+  const uint64_t doubtful =
+      errors_over_phases(record) + count_over_phases(record, "unfinished") + counts->aborted;
   const uint64_t sent = count_over_phases(record, "requests");
   const uint64_t logged = counts->requests + counts->aborted;
   const auto* hits = record.if_contains("hits");

@@ -9,10 +9,10 @@ namespace {
 constexpr double kClimb = 1.5;
 constexpr double kStepGrowth = 1.5;
 constexpr double kStepShrink = 0.5;
-constexpr double kStepRange = 8;         ///< Steps shrink to this part of the first one.
-constexpr double kStepGrowthRange = 2;   ///< And grow to so many times it.
-constexpr int kRepetitionsToGrow = 3;    ///< Fewer in one direction may be chance.
-constexpr double kOverloadFactor = 2;    ///< Of the window's upper bound.
+constexpr double kStepRange = 8;        ///< Steps shrink to this part of the first one.
+constexpr double kStepGrowthRange = 2;  ///< And grow to so many times it.
+constexpr int kRepetitionsToGrow = 3;   ///< Fewer in one direction may be chance.
+constexpr double kOverloadFactor = 2;   ///< Of the window's upper bound.
 constexpr double kFailedShareMax = 0.01;
 constexpr double kDrainFactorMin = 0.3;  ///< Of what the system did in overload.
 constexpr double kResumeFactor = 0.97;   ///< Likewise, once the backlog is gone.
@@ -38,8 +38,7 @@ std::vector<Level> isotonic_levels(const std::vector<PeakPoint>& points) {
   for (const PeakPoint& point : points) {
     const PeakSample& sample = point.sample;
     if (point.overload || point.draining || sample.good == 0) continue;
-    levels.push_back(
-        {sample.offered_rps, point.judged_ms, static_cast<double>(sample.good)});
+    levels.push_back({sample.offered_rps, point.judged_ms, static_cast<double>(sample.good)});
   }
   std::stable_sort(levels.begin(), levels.end(), [](const Level& left, const Level& right) {
     return left.rate_rps < right.rate_rps;
@@ -50,8 +49,7 @@ std::vector<Level> isotonic_levels(const std::vector<PeakPoint>& points) {
     while (pooled.size() > 1) {
       Level& last = pooled.back();
       Level& before = pooled[pooled.size() - 2];
-      const bool rises =
-          before.response_ms < last.response_ms && before.rate_rps < last.rate_rps;
+      const bool rises = before.response_ms < last.response_ms && before.rate_rps < last.rate_rps;
       if (rises) break;
       const double weight = before.weight + last.weight;
       before.rate_rps = (before.rate_rps * before.weight + last.rate_rps * last.weight) / weight;

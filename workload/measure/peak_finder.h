@@ -120,7 +120,7 @@ class PeakFinder {
   int last_direction_ = 0;
   int repetitions_ = 0;                   ///< Steps in that direction since the last other one.
   std::optional<double> last_judged_ms_;  ///< Of the sample before, where that compares.
-  bool climbing_ = true;  ///< The window was never reached.
+  bool climbing_ = true;                  ///< The window was never reached.
   bool draining_ = false;
   double capacity_rps_ = 0;  ///< What the system did in the overload that is being drained.
   bool held_at_max_ = false;

@@ -60,7 +60,8 @@ void add_rates(boost::json::object& json, const Tally& total, std::chrono::nanos
   json["requests"] = total.sent;
   json["unfinished"] = total.sent - std::min(total.sent, total.completed);
   boost::json::object not_sent;
-  for (const NotSent reason : kNotSentReasons) not_sent[name_of(reason)] = total.not_sent_of(reason);
+  for (const NotSent reason : kNotSentReasons)
+    not_sent[name_of(reason)] = total.not_sent_of(reason);
   const uint64_t accounted = total.sent + total.not_sent_count();
   not_sent["waiting_at_end"] = total.offered - std::min(total.offered, accounted);
   json["not_sent"] = std::move(not_sent);
@@ -268,7 +269,9 @@ void take_phases(RunResult& result, std::vector<PhaseResult> phases, const Serie
 
 std::string goal_text(const PhaseGoal& goal) {
   std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " or ") + part; };
+  const auto add = [&text](const std::string& part) {
+    text += (text.empty() ? "" : " or ") + part;
+  };
   if (goal.duration) add("duration=" + cell(seconds_of(*goal.duration), 3, "s"));
   if (goal.requests) add("requests=" + std::to_string(*goal.requests));
   if (goal.fill) add("fill=" + cell(*goal.fill, 3, ""));
@@ -367,10 +370,10 @@ std::optional<std::string> write_run_files(const std::filesystem::path& folder,
 std::string run_to_table(const RunResult& result) {
   const Tally& total = result.total;
   std::ostringstream out;
-  out << "throughput      " << cell(rate_of(total.good, result.duration), 1, " good responses/s") << " over "
-      << cell(seconds_of(result.duration), 1, " s") << " (offered "
-      << cell(rate_of(total.offered, result.duration), 1, "/s") << ", sent " << total.sent << ", completed "
-      << total.completed << ", good " << total.good << ")\n"
+  out << "throughput      " << cell(rate_of(total.good, result.duration), 1, " good responses/s")
+      << " over " << cell(seconds_of(result.duration), 1, " s") << " (offered "
+      << cell(rate_of(total.offered, result.duration), 1, "/s") << ", sent " << total.sent
+      << ", completed " << total.completed << ", good " << total.good << ")\n"
       << "response time   " << times_line(result.response_time) << '\n'
       << "  of hits       " << times_line(result.hit_response_time) << '\n'
       << "  of misses     " << times_line(result.miss_response_time) << '\n'

@@ -41,7 +41,7 @@ struct PhaseResult : Measurements {
   std::string name;
   std::string goal;
   bool primary = true;
-  bool goal_met = false;             ///< It was not cut short.
+  bool goal_met = false;              ///< It was not cut short.
   std::chrono::nanoseconds start{0};  ///< Since the start of the recorded part.
   std::chrono::nanoseconds duration{0};
 };
@@ -56,8 +56,8 @@ struct RunResult : Measurements {
   uint64_t cache_size_bytes = 0;  ///< 0: not told, so no fill ratio.
   uint64_t seed = 0;
   int threads = 1;
-  std::vector<PhaseResult> phases;      ///< The recorded ones, in their order; empty for a replay.
-  std::optional<PeakFinder> peak;       ///< Where the load was set by it.
+  std::vector<PhaseResult> phases;  ///< The recorded ones, in their order; empty for a replay.
+  std::optional<PeakFinder> peak;   ///< Where the load was set by it.
   GeneratorHealth generator;
   std::vector<std::string> warnings;
   std::string first_error;  ///< One line about the first error; empty in a clean run.

@@ -19,8 +19,8 @@ constexpr size_t kPhasesMax = 1000;
 constexpr double kFillMax = 1e6;
 
 std::chrono::nanoseconds scaled(std::chrono::nanoseconds duration, double time_scale) {
-  return std::chrono::nanoseconds(std::max<int64_t>(
-      1, std::llround(static_cast<double>(duration.count()) / time_scale)));
+  return std::chrono::nanoseconds(
+      std::max<int64_t>(1, std::llround(static_cast<double>(duration.count()) / time_scale)));
 }
 
 Phase timed_phase(const char* name, std::chrono::nanoseconds duration, PhaseFactor robots) {
@@ -153,8 +153,7 @@ std::vector<Phase> polymix4_phases(const PolymixPhaseOptions& options) {
           timed_phase("dec2", ramp, {1, 0})};
 }
 
-std::optional<PolymixPhaseOptions> parse_polymix_phases(std::string_view text,
-                                                        std::string& error) {
+std::optional<PolymixPhaseOptions> parse_polymix_phases(std::string_view text, std::string& error) {
   PolymixPhaseOptions options;
   size_t begin = 0;
   bool right = text.substr(0, text.find(',')) == "polymix4";

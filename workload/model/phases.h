@@ -50,7 +50,7 @@ std::string check_phases(const std::vector<Phase>& phases);
 struct PolymixPhaseOptions {
   std::chrono::nanoseconds plateau = std::chrono::hours(4);
   std::optional<std::chrono::nanoseconds> ramp;  ///< Nothing: a twelfth of the plateau.
-  double fill = 2;          ///< Cache sizes of fill traffic.
+  double fill = 2;                               ///< Cache sizes of fill traffic.
   double fill_factor = 1;   ///< Fill rate over peak rate; the reference leaves it to the tester.
   double robot_factor = 0;  ///< One robot's share of the load.
   double time_scale = 1;    ///< Divides all durations.

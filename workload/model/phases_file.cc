@@ -10,7 +10,8 @@ namespace workload {
 namespace {
 
 constexpr std::string_view kKeys =
-    "name, duration, requests, fill, working_set_frozen, robots, load, recurrence, special, primary";
+    "name, duration, requests, fill, working_set_frozen, robots, load, recurrence, special, "
+    "primary";
 
 std::string number_text(double value) {
   std::array<char, 64> digits;

@@ -119,8 +119,7 @@ TEST(OpenLoop, ShowsAStallThatAClosedLoopHides) {
     StallingServer server;
     RobotModel model;
     model.requests_per_second = 100;
-    const auto timing =
-        closed_loop_timing(LoadShape::Kind::kRobots, model, 1, storage::Random(1));
+    const auto timing = closed_loop_timing(LoadShape::Kind::kRobots, model, 1, storage::Random(1));
     double now_s = 0;
     while (now_s < kRunS) {
       const double end_s = server.serve(now_s);

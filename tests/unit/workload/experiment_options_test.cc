@@ -60,9 +60,9 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_FALSE(row.help.empty()) << row.name;
     EXPECT_NE(row.set, nullptr);
   }
-  for (const auto* name :
-       {"scheme", "filesystem", "mount", "directory", "cache-size", "workload", "trace", "load",
-        "time-scale", "until", "phases", "repeat", "seed", "order", "quick", "out", "resume", "dry-run"}) {
+  for (const auto* name : {"scheme", "filesystem", "mount", "directory", "cache-size", "workload",
+                           "trace", "load", "time-scale", "until", "phases", "repeat", "seed",
+                           "order", "quick", "out", "resume", "dry-run"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
 }

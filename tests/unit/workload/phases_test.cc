@@ -34,9 +34,8 @@ TEST(Phases, PolymixHasItsTen) {
   options.robot_factor = 0.001;
   options.fill_factor = 0.5;
   const auto phases = polymix4_phases(options);
-  EXPECT_EQ(names_of(phases),
-            (std::vector<std::string>{"framp", "fill", "fexit", "inc1", "top1", "dec1", "idle",
-                                      "inc2", "top2", "dec2"}));
+  EXPECT_EQ(names_of(phases), (std::vector<std::string>{"framp", "fill", "fexit", "inc1", "top1",
+                                                        "dec1", "idle", "inc2", "top2", "dec2"}));
   EXPECT_EQ(check_phases(phases), "");
   EXPECT_EQ(named(phases, "framp").goal.duration, minutes(20));
   EXPECT_EQ(named(phases, "framp").robots, (PhaseFactor{0.001, 0.5}));

@@ -69,11 +69,26 @@ TEST(LoadShape, ReadsFourKindsAndRefusesTheRest) {
   EXPECT_EQ(scaled.window_min_ms, 75);
   EXPECT_EQ(scaled.window_max_ms, 87.5);
   EXPECT_EQ(scaled.sample_s, 3);
-  for (const char* wrong :
-       {"", "robots", "robots=0", "robots=100001", "robots=5,constant", "rate", "rate=0",
-        "rate=nan", "rate=1e9", "rate=5,fast", "rate=5,constant=1", "rate=5,connections=0",
-        "rate=5,window=1s..2s", "peak=5", "peak,window=2s..1s", "peak,window=1s", "peak,step=0",
-        "peak,start=9,max=8", "best-effort=x", "rate=5,"}) {
+  for (const char* wrong : {"",
+                            "robots",
+                            "robots=0",
+                            "robots=100001",
+                            "robots=5,constant",
+                            "rate",
+                            "rate=0",
+                            "rate=nan",
+                            "rate=1e9",
+                            "rate=5,fast",
+                            "rate=5,constant=1",
+                            "rate=5,connections=0",
+                            "rate=5,window=1s..2s",
+                            "peak=5",
+                            "peak,window=2s..1s",
+                            "peak,window=1s",
+                            "peak,step=0",
+                            "peak,start=9,max=8",
+                            "best-effort=x",
+                            "rate=5,"}) {
     EXPECT_FALSE(parse_load_shape(wrong, error)) << wrong;
     EXPECT_NE(error.find("peak[,window="), std::string::npos);
   }

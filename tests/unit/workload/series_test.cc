@@ -192,7 +192,8 @@ TEST(Series, ReaderNamesLineAndColumn) {
   EXPECT_TRUE(reason("elapsed\n", "").starts_with("line 1: "));
   EXPECT_EQ(reason(kTraceHeader, "\n1,2\n"), "line 2: not 13 fields");
   EXPECT_TRUE(reason(kTraceHeader, "\n1,,x,0,,,,,,0,,0,\n").starts_with("line 2: offered_rps"));
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,nan,,,,,,0,,0,\n").starts_with("line 2: throughput_rps"));
+  EXPECT_TRUE(
+      reason(kTraceHeader, "\n1,,1,nan,,,,,,0,,0,\n").starts_with("line 2: throughput_rps"));
   EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,1,,,,,,-1,,0,\n").starts_with("line 2: errors"));
 }
 
