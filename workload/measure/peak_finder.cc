@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace workload {
 namespace {
 
 constexpr double kClimb = 1.5;
+constexpr double kGain = 0.4;  ///< Of the distance to the target, a sample.
 constexpr double kStepGrowth = 1.5;
-constexpr double kStepShrink = 0.5;
-constexpr double kStepRange = 8;        ///< Steps shrink to this part of the first one.
+constexpr double kStepRange = 8;        ///< Steps begin at this part of the one that was asked for.
 constexpr double kStepGrowthRange = 2;  ///< And grow to so many times it.
-constexpr int kRepetitionsToGrow = 3;   ///< Fewer in one direction may be chance.
+constexpr int kRepetitionsToStep = 2;   ///< One sample on a side may be chance.
 constexpr double kOverloadFactor = 2;   ///< Of the window's upper bound.
 constexpr double kFailedShareMax = 0.01;
-constexpr double kDrainFactorMin = 0.3;  ///< Of what the system did in overload.
-constexpr double kResumeFactor = 0.97;   ///< Likewise, once the backlog is gone.
-constexpr double kFallMax = 0.1;         ///< At most to this part of the load at once.
+constexpr double kFallMax = 0.3;        ///< At most to this part of what the system can do.
+constexpr double kDoneMin = 0.1;        ///< Of the offered load: a sample may be too short.
+constexpr double kBelowFailing = 0.97;  ///< Of a load at which requests failed.
+constexpr double kCeilingPart = 16;
+constexpr size_t kDoneSamples = 8;
 constexpr double kSettledRange = 0.05;
 constexpr double kSettledWindowSlack = 0.1;
 constexpr double kAtMax = 0.999;
@@ -37,7 +40,7 @@ std::vector<Level> isotonic_levels(const std::vector<PeakPoint>& points) {
   std::vector<Level> levels;
   for (const PeakPoint& point : points) {
     const PeakSample& sample = point.sample;
-    if (point.overload || point.draining || sample.good == 0) continue;
+    if (point.overload || point.draining || sample.good == 0 || sample.length_s <= 0) continue;
     levels.push_back({sample.offered_rps, point.judged_ms, static_cast<double>(sample.good)});
   }
   std::stable_sort(levels.begin(), levels.end(), [](const Level& left, const Level& right) {
@@ -77,7 +80,10 @@ std::string_view name_of(PeakLimit limit) {
 }
 
 PeakFinder::PeakFinder(PeakFinderOptions options)
-    : options_(options), rate_rps_(options.start_rps), step_(options.step) {}
+    : options_(options),
+      rate_rps_(options.start_rps),
+      step_(options.step / kStepRange),
+      ceiling_rps_(std::numeric_limits<double>::max()) {}
 
 double PeakFinder::little_ms(uint64_t unfinished, double rate_rps) {
   return rate_rps <= 0 ? 0 : static_cast<double>(unfinished) / rate_rps * 1e3;
@@ -86,119 +92,117 @@ double PeakFinder::little_ms(uint64_t unfinished, double rate_rps) {
 bool PeakFinder::urgent(uint64_t unfinished) const {
   // A single robot's page can be many requests at once: a handful is no backlog.
   constexpr uint64_t kHandful = 32;
-  if (draining_) return little_ms(unfinished, rate_rps_) <= options_.window_max_ms;
+  if (draining_) return little_ms(unfinished, capacity_rps()) <= options_.target_ms();
   return unfinished > kHandful &&
          little_ms(unfinished, rate_rps_) > kOverloadFactor * options_.window_max_ms;
 }
 
 void PeakFinder::set_rate(double rate_rps) {
-  rate_rps_ = std::clamp(rate_rps, std::min(1e-3, options_.max_rps), options_.max_rps);
+  const double max_rps = std::min(options_.max_rps, ceiling_rps_);
+  rate_rps_ = std::clamp(rate_rps, std::min(1e-3, max_rps), max_rps);
 }
 
-int PeakFinder::direction_for(double judged_ms) const {
-  const double low = options_.window_min_ms;
-  const double high = options_.window_max_ms;
-  // Near saturation the response time is the integral of the excess load, and steps by its value
-  // alone would swing for ever: where it is going counts too.
-  const double next_ms = last_judged_ms_ ? 2 * judged_ms - *last_judged_ms_ : judged_ms;
-  if (judged_ms < low) return next_ms < high ? 1 : 0;
-  if (judged_ms > high) return next_ms > low ? -1 : 0;
-  return next_ms < low ? 1 : next_ms > high ? -1 : 0;
+void PeakFinder::note_done(const PeakSample& sample) {
+  done_.push_back(
+      {std::max(static_cast<double>(sample.good), sample.offered_rps * sample.length_s * kDoneMin),
+       sample.length_s});
+  if (done_.size() > kDoneSamples) done_.pop_front();
 }
 
-void PeakFinder::step_towards(int direction) {
-  if (direction == 0) {
-    repetitions_ = 0;
-    return;
+double PeakFinder::capacity_rps() const {
+  double good = 0;
+  double length_s = 0;
+  for (const Done& done : done_) {
+    good += done.good;
+    length_s += done.length_s;
   }
-  if (direction == -last_direction_) {
-    step_ = std::max(step_ * kStepShrink, options_.step / kStepRange);
-    repetitions_ = 0;
-  } else if (++repetitions_ >= kRepetitionsToGrow) {
-    step_ = std::min(step_ * kStepGrowth, options_.step * kStepGrowthRange);
-  }
-  last_direction_ = direction;
-  set_rate(direction > 0 ? rate_rps_ * (1 + step_) : rate_rps_ / (1 + step_));
+  return length_s > 0 ? good / length_s : rate_rps_;
 }
 
-void PeakFinder::fall(const PeakSample& sample) {
-  const double done_rps =
-      sample.length_s > 0 ? static_cast<double>(sample.good) / sample.length_s : 0;
-  // A sample may be too short for responses; and what was done is never more than was offered.
-  capacity_rps_ = std::clamp(done_rps, sample.offered_rps * kFallMax, sample.offered_rps);
-  step_ = climbing_ ? options_.step * kStepShrink
-                    : std::max(step_ * kStepShrink, options_.step / kStepRange);
+double PeakFinder::excess(const PeakSample& sample) const {
+  const double now_ms = little_ms(sample.unfinished, capacity_rps());
+  return (now_ms - options_.target_ms()) / 1e3 / options_.sample_s;
+}
+
+void PeakFinder::fall(const PeakSample& sample, bool failing) {
   climbing_ = false;
   draining_ = true;
-  // So much less than the system can do that what is too much is gone within a sample.
-  const double backlog =
-      static_cast<double>(sample.unfinished) - capacity_rps_ * options_.target_ms() / 1e3;
-  const double drain_rps = capacity_rps_ - std::max(0.0, backlog) / options_.sample_s;
-  set_rate(std::clamp(drain_rps, capacity_rps_ * kDrainFactorMin, capacity_rps_ * kResumeFactor));
+  const double capacity = capacity_rps();
+  if (failing) ceiling_rps_ = std::min(capacity, sample.offered_rps) * kBelowFailing;
+  set_rate(capacity * std::clamp(1 - excess(sample), kFallMax, 1.0));
 }
 
-void PeakFinder::drained() {
-  draining_ = false;
-  last_direction_ = 0;
-  repetitions_ = 0;
-  last_judged_ms_.reset();
-  set_rate(capacity_rps_ * kResumeFactor);
+void PeakFinder::steer(const PeakSample& sample, double judged_ms) {
+  const int side = judged_ms < options_.window_min_ms   ? -1
+                   : judged_ms > options_.window_max_ms ? 1
+                                                        : 0;
+  repetitions_ = side != 0 && side == side_ ? repetitions_ + 1 : 1;
+  side_ = side;
+  const double change = kGain * excess(sample);
+  double rate = capacity_rps() * std::clamp(1 - change, kFallMax, 1 + options_.step);
+  if (side == 0 || repetitions_ < kRepetitionsToStep) {
+    step_ = options_.step / kStepRange;
+  } else {
+    // Above the window, but on the way back into it: no reason for more.
+    const bool returning = side > 0 && little_ms(sample.unfinished, capacity_rps()) < judged_ms;
+    if (side < 0) rate = std::max(rate, rate_rps_ * (1 + step_));
+    if (side > 0 && !returning) rate = std::min(rate, rate_rps_ / (1 + step_));
+    step_ = std::min(step_ * kStepGrowth, options_.step * kStepGrowthRange);
+  }
+  set_rate(rate);
 }
 
 void PeakFinder::add(const PeakSample& sample) {
   PeakPoint point;
   point.sample = sample;
-  const double waiting_ms = little_ms(sample.unfinished, sample.offered_rps);
-  point.judged_ms = sample.response_time_ms.value_or(waiting_ms);
   point.draining = draining_;
-  const bool failing = failed_share(sample) > kFailedShareMax;
-  if (draining_) {
-    const bool backlog = waiting_ms > options_.window_max_ms;
-    points_.push_back(point);
-    if (!backlog) {
-      drained();
-    } else if (failing || static_cast<double>(sample.good) / std::max(sample.length_s, 1e-9) <
-                              sample.offered_rps) {
-      // What the system does is less than was thought: the backlog would never go.
-      fall(sample);
-    }
-    return;
-  }
+  const double waiting_ms = little_ms(sample.unfinished, sample.offered_rps);
   const double limit_ms = kOverloadFactor * options_.window_max_ms;
-  if (waiting_ms > limit_ms) point.judged_ms = std::max(point.judged_ms, waiting_ms);
-  point.overload = failing || point.judged_ms > limit_ms;
+  point.judged_ms = sample.response_time_ms.value_or(waiting_ms);
+  if (!draining_ && waiting_ms > limit_ms) {
+    point.judged_ms = std::max(point.judged_ms, waiting_ms);
+  }
+  const bool failing = failed_share(sample) > kFailedShareMax;
+  point.overload = failing || (!draining_ && point.judged_ms > limit_ms);
   points_.push_back(point);
   held_at_max_ = false;
-  if (point.overload) {
-    last_judged_ms_.reset();
-    return fall(sample);
-  }
-  const double judged_ms = point.judged_ms;
-  const int direction = direction_for(judged_ms);
-  last_judged_ms_ = judged_ms;
-  if (judged_ms >= options_.window_min_ms) climbing_ = false;
-  if (direction > 0 && rate_rps_ >= options_.max_rps * kAtMax) {
+
+  const bool full = point.overload || point.judged_ms >= options_.window_min_ms;
+  if (full) note_done(sample);
+  if (!failing) ceiling_rps_ *= 1 + options_.step / kCeilingPart;
+  const bool backlog = little_ms(sample.unfinished, capacity_rps()) > options_.window_max_ms;
+  if (point.overload || (draining_ && backlog)) return fall(sample, failing);
+  draining_ = false;
+  if (full) climbing_ = false;
+  if (point.judged_ms < options_.window_min_ms && rate_rps_ >= options_.max_rps * kAtMax) {
     held_at_max_ = true;
     return;
   }
   if (climbing_) return set_rate(rate_rps_ * kClimb);
-  step_towards(direction);
+  steer(sample, point.judged_ms);
 }
 
-std::optional<double> interpolate_rate(const std::vector<PeakPoint>& points, double target_ms) {
+std::optional<double> interpolate_rate(const std::vector<PeakPoint>& points,
+                                       const PeakFinderOptions& options) {
   const std::vector<Level> levels = isotonic_levels(points);
-  if (levels.empty() || target_ms < levels.front().response_ms ||
-      target_ms > levels.back().response_ms) {
-    return std::nullopt;
+  if (levels.empty()) return std::nullopt;
+  const double target_ms = options.target_ms();
+  const auto in_window = [&options](const Level& level) {
+    return level.response_ms >= options.window_min_ms && level.response_ms <= options.window_max_ms;
+  };
+  // In a full system the rate hardly depends on the response time, and all points are one level.
+  if (target_ms <= levels.front().response_ms) {
+    return in_window(levels.front()) ? std::optional(levels.front().rate_rps) : std::nullopt;
   }
-  for (size_t index = 1; index < levels.size(); ++index) {
-    const Level& low = levels[index - 1];
-    const Level& high = levels[index];
-    if (target_ms > high.response_ms) continue;
-    const double share = (target_ms - low.response_ms) / (high.response_ms - low.response_ms);
-    return low.rate_rps + share * (high.rate_rps - low.rate_rps);
+  if (target_ms >= levels.back().response_ms) {
+    return in_window(levels.back()) ? std::optional(levels.back().rate_rps) : std::nullopt;
   }
-  return levels.front().rate_rps;
+  size_t above = 1;
+  while (levels[above].response_ms < target_ms) ++above;
+  const Level& low = levels[above - 1];
+  const Level& high = levels[above];
+  const double share = (target_ms - low.response_ms) / (high.response_ms - low.response_ms);
+  return low.rate_rps + share * (high.rate_rps - low.rate_rps);
 }
 
 PeakSummary PeakFinder::summary() const {
@@ -226,11 +230,11 @@ PeakSummary PeakFinder::summary() const {
                   : reached    ? PeakLimit::kSystem
                                : PeakLimit::kNone;
   // The part that counts, where it lies on both sides of the target: earlier the cache was another.
-  summary.rate_at_target_rps = interpolate_rate(measured, summary.target_ms);
+  summary.rate_at_target_rps = interpolate_rate(measured, options_);
   if (!summary.rate_at_target_rps) {
     const size_t half = points_.size() / 2;
     summary.rate_at_target_rps = interpolate_rate(
-        {points_.begin() + static_cast<std::ptrdiff_t>(half), points_.end()}, summary.target_ms);
+        {points_.begin() + static_cast<std::ptrdiff_t>(half), points_.end()}, options_);
   }
   if (measured.empty()) return summary;
   const double mean = loads / static_cast<double>(measured.size());

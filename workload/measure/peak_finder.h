@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,19 +75,22 @@ struct PeakSummary {
   size_t samples = 0;
 };
 
-/// The thermostat of PolyMix-4's peak finder (a step up below the window, a step down above it, no
-/// step within), without what made it hunt. Between samples:
+/// The thermostat of PolyMix-4's peak finder (below the window a step up, above it a step down),
+/// without what made it hunt.
 ///
-/// - Until the window is first reached, the load grows by half a sample. Then steps begin at
-///   `step`, shrink to half with each change of direction and grow by half from the third
-///   repetition on, between an eighth of `step` and twice it (the rule of Riedmiller, Braun: "A
-///   direct adaptive method for faster backpropagation learning: the RPROP algorithm", 1993).
-/// - A step is taken for what the response time will be if it goes on as from the last sample to
-///   this one: a load that is already on its way back is left alone.
-/// - Overload is a mean of twice the window's upper bound, the same by Little's law from what is
-///   unfinished (survivors alone look fast), or over 1 % failed. The load then falls at once to
-///   below what the system did in that sample, so far that the backlog is gone within a sample,
-///   and goes on at 0.97 of it with half the step.
+/// Near saturation a queue holds the sum of what was ever too much: with capacity c the response
+/// time grows by (load - c) / c a second. Equal steps by the response time alone swing for ever in
+/// such a loop. So, once the window was reached, the load is set to what the system was seen to do
+/// while it was full, less (or plus) four tenths of what would bring the response time to the target
+/// within a sample: proportional control, under which the distance to the target shrinks with each
+/// sample. Before, the load grows by half a sample. Where two samples in a row stay on one side of
+/// the window, that capacity is not true (any more), and steps of `step` / 8 and growing, up to
+/// twice `step`, come in addition.
+///
+/// Overload is a mean of twice the window's upper bound, the same by Little's law from what is
+/// unfinished (survivors alone look fast), or over 1 % failed. The load then falls at once, so far
+/// below what the system did that the backlog is gone within a sample. A load at which requests
+/// failed is approached again by a sixteenth of `step` a sample.
 ///
 /// A pure class: driven by samples alone, it knows neither time nor threads.
 class PeakFinder {
@@ -106,32 +110,42 @@ class PeakFinder {
   PeakSummary summary() const;
 
  private:
-  /// By Little's law, the mean time in the system of what arrives at `rate_rps`.
+  /// What the system did in a sample in which it was full.
+  struct Done {
+    double good = 0;
+    double length_s = 0;
+  };
+
+  /// By Little's law, the mean time in the system of what passes at `rate_rps`.
   static double little_ms(uint64_t unfinished, double rate_rps);
   void set_rate(double rate_rps);
-  int direction_for(double judged_ms) const;
-  void step_towards(int direction);
-  void fall(const PeakSample& sample);
-  void drained();
+  void note_done(const PeakSample& sample);
+  double capacity_rps() const;
+  /// How far above the target what is under way now will be answered, over a sample's length.
+  double excess(const PeakSample& sample) const;
+  void fall(const PeakSample& sample, bool failing);
+  void steer(const PeakSample& sample, double judged_ms);
 
   PeakFinderOptions options_;
   double rate_rps_;
   double step_;
-  int last_direction_ = 0;
-  int repetitions_ = 0;                   ///< Steps in that direction since the last other one.
-  std::optional<double> last_judged_ms_;  ///< Of the sample before, where that compares.
-  bool climbing_ = true;                  ///< The window was never reached.
+  int side_ = 0;          ///< Of the window on which the last samples were: -1 below, 1 above.
+  int repetitions_ = 0;   ///< How many in a row.
+  bool climbing_ = true;  ///< The window was never reached.
   bool draining_ = false;
-  double capacity_rps_ = 0;  ///< What the system did in the overload that is being drained.
+  double ceiling_rps_;  ///< Above it requests failed.
   bool held_at_max_ = false;
+  std::deque<Done> done_;  ///< The last ones.
   std::vector<PeakPoint> points_;
 };
 
-/// The load at which response times cross `target_ms`, from points of a noisy curve that rises: by
+/// The rate of good responses at which response times cross the target, from points of a noisy
+/// curve that rises (rates that were done, not offered: in a full system the two differ): by
 /// isotonic regression (pool adjacent violators; Barlow, Bartholomew, Bremner, Brunk: "Statistical
 /// inference under order restrictions", 1972), weighted by the number of responses, and linear
-/// between its levels. Points in overload or draining are left out. Nothing where the points lie on
-/// one side of the target.
-std::optional<double> interpolate_rate(const std::vector<PeakPoint>& points, double target_ms);
+/// between its levels. Points in overload or draining are left out. Where all points lie on one
+/// side of the target, the nearest level if it lies in the window, else nothing.
+std::optional<double> interpolate_rate(const std::vector<PeakPoint>& points,
+                                       const PeakFinderOptions& options);
 
 }  // namespace workload
