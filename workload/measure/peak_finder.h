@@ -81,11 +81,11 @@ struct PeakSummary {
 /// Near saturation a queue holds the sum of what was ever too much: with capacity c the response
 /// time grows by (load - c) / c a second. Equal steps by the response time alone swing for ever in
 /// such a loop. So, once the window was reached, the load is set to what the system was seen to do
-/// while it was full, less (or plus) four tenths of what would bring the response time to the target
-/// within a sample: proportional control, under which the distance to the target shrinks with each
-/// sample. Before, the load grows by half a sample. Where two samples in a row stay on one side of
-/// the window, that capacity is not true (any more), and steps of `step` / 8 and growing, up to
-/// twice `step`, come in addition.
+/// while it was full, less (or plus) four tenths of what would bring the response time to the
+/// target within a sample: proportional control, under which the distance to the target shrinks
+/// with each sample. Before, the load grows by half a sample. Where two samples in a row stay on
+/// one side of the window, that capacity is not true (any more), and steps of `step` / 8 and
+/// growing, up to twice `step`, come in addition.
 ///
 /// Overload is a mean of twice the window's upper bound, the same by Little's law from what is
 /// unfinished (survivors alone look fast), or over 1 % failed. The load then falls at once, so far
