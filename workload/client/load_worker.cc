@@ -183,7 +183,7 @@ void LoadWorker::pulse() {
     }
     control_.look(now);
     look_at_phase(now);
-    if (control_.over(now)) {
+    if (control_.over(now) || control_.all_granted()) {
       for (const auto& robot : robots_) robot->wake();
       if (open_loop_) open_loop_->wake();
     }
@@ -205,7 +205,9 @@ void LoadWorker::give_back(uint64_t requests, const Grant& grant) {
 }
 
 bool LoadWorker::active(size_t robot) const {
-  return index_ + robot * static_cast<uint64_t>(options_.threads) < active_robots_;
+  // One that is not wanted goes home with the others when there is nothing left to do.
+  return index_ + robot * static_cast<uint64_t>(options_.threads) < active_robots_ ||
+         control_.all_granted();
 }
 
 double LoadWorker::load_factor() const {

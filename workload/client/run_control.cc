@@ -236,6 +236,13 @@ PhaseFactors RunControl::factors(storage::SteadyTime now) const {
           phase.special.at(progress)};
 }
 
+bool RunControl::all_granted() const {
+  const size_t index = current();
+  const PhaseGoal& goal = phases_[index].goal;
+  return is_last(index) && goal.requests && !goal.working_set_frozen &&
+         states_[index].granted.load() >= *goal.requests;
+}
+
 bool RunControl::over(storage::SteadyTime now) const {
   return aborted() || ns_of(now) >= end_ns_.load(std::memory_order_relaxed);
 }

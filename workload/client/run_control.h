@@ -91,6 +91,9 @@ class RunControl {
   double phase_progress(storage::SteadyTime now) const;
   PhaseFactors factors(storage::SteadyTime now) const;
 
+  /// All requests of the last phase's goal are granted: nothing more will be, unless some are given
+  /// back.
+  bool all_granted() const;
   /// Nothing more may be sent.
   bool over(storage::SteadyTime now) const;
   /// Ends the run at once, as failed; the first reason stays. Connections are to be closed.

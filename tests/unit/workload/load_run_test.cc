@@ -515,6 +515,20 @@ TEST(LoadRun, PhasesAreMeasuredApartAndThePrimaryOnesTogether) {
   EXPECT_EQ(outcome.recorder.total.good, 300U);
 }
 
+TEST(LoadRun, RobotsThatTheLastPhaseDoesNotWantEndWithTheRun) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 4, 0);
+  Phase only;
+  only.name = "only";
+  only.goal.requests = 40;
+  only.robots = {0.25, 0.25};
+  options.phases = {only};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(outcome.result.total.good, 40U);
+  EXPECT_LE(server.requests_under_way_max(), 1U);
+}
+
 TEST(LoadRun, ThePeakFinderRunsAndReports) {
   ScriptedServer server(origin_script);
   LoadOptions options = options_for(server.port(), 1, 0);
