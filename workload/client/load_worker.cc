@@ -36,6 +36,12 @@ std::string_view kind_text(RequestKind kind) {
       return "ims304";
     case RequestKind::kReload:
       return "reload";
+    case RequestKind::kEtag200:
+      return "etag200";
+    case RequestKind::kEtag304:
+      return "etag304";
+    case RequestKind::kRange:
+      return "range";
   }
   return "basic";
 }
@@ -69,6 +75,7 @@ LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, const st
   robot_options_.client.timeout = options.timeout;
   robot_options_.target = options.target;
   robot_options_.verification = options.verification;
+  robot_options_.knowledge = {options.workload.server.abort_percent, &under_way_};
   const storage::Random random = storage::Random(options.seed).fork(kRobotPurpose).fork(index);
   for (uint64_t robot = 0; robot < robots; ++robot) {
     const storage::Random own = random.fork(robot);
@@ -192,7 +199,9 @@ void LoadWorker::log_transaction(const IntendedRequest& intended, uint64_t trans
   entry.status = result.status;
   entry.received_bytes = result.record.received_bytes;
   entry.response_time_ns = result.record.response_time_ns;
-  entry.error = name_of(result.record.error);
+  entry.error = result.record.error == ErrorKind::kNone && !result.record.good()
+                    ? name_of(result.record.ending)
+                    : name_of(result.record.error);
   entry.measured = counted;
   entry.url = url;
   log_->write(entry);

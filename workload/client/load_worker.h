@@ -64,6 +64,7 @@ class LoadWorker final : private RobotHost {
   boost::asio::steady_timer pulse_timer_;
   storage::SteadyTime pulse_due_{};
   RequestSource source_;
+  TransactionsUnderWay under_way_;
   RobotOptions robot_options_;
   std::vector<std::unique_ptr<Robot>> robots_;
   size_t robots_running_ = 0;

@@ -21,7 +21,7 @@ struct Robot::Lane {
   Lane(const asio::any_io_executor& executor, const storage::Clock& clock,
        const HttpClientOptions& client_options, const RobotOptions& options)
       : client(executor, clock, client_options),
-        transactor(options.target, options.verification, clock) {}
+        transactor(options.target, options.verification, clock, options.knowledge) {}
 
   HttpClient client;
   Transactor transactor;
@@ -156,7 +156,10 @@ asio::awaitable<void> Robot::fetch(Lane& lane, const IntendedRequest& intended,
   request.kind = intended.kind;
   request.method = intended.method;
   request.request_body_bytes = intended.request_body_bytes;
+  request.part = intended.part;
+  request.abort_after_bytes = intended.abort_after_bytes;
   request.offered_hit = intended.offered_hit_reference;
+  request.ideal_hit = intended.offered_hit;
   request.last_on_connection = lane.uses_left == 0;
   co_await lane.transactor.run(lane.client, request, start, lane.result);
   if (lane.result.record.error != ErrorKind::kNone) page_failed_ = true;

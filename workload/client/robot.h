@@ -46,6 +46,7 @@ struct RobotOptions {
   HttpClientOptions client;
   TargetForm target;
   Verification verification = Verification::kBytes;
+  SharedKnowledge knowledge;
 };
 
 /// A closed loop: waits until a page is due, fetches it, then its embedded objects over up to

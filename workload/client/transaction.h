@@ -8,11 +8,21 @@
 
 #include "storage/base/clock.h"
 #include "workload/client/http_client.h"
+#include "workload/client/transactions_under_way.h"
 #include "workload/measure/tally.h"
 #include "workload/model/object.h"
 #include "workload/model/request_stream.h"
 
 namespace workload {
+
+/// How responses that the origin breaks off are told from those that it should not have.
+struct SharedKnowledge {
+  /// Share of the transactions whose response the origin is asked to break off.
+  double origin_abort_percent = 0;
+  /// Of this thread's transactions; null: responses are never taken for shared. Must outlive the
+  /// transactors.
+  TransactionsUnderWay* under_way = nullptr;
+};
 
 /// How requests are written.
 struct TargetForm {
@@ -27,7 +37,11 @@ struct TransactionRequest {
   RequestKind kind = RequestKind::kBasic;
   RequestMethod method = RequestMethod::kGet;
   uint64_t request_body_bytes = 0;  ///< Of a POST.
+  BodyPart part;                    ///< Of kRange: within the object, never empty.
+  /// Go away when so many bytes of the body have come, fewer than it has.
+  std::optional<uint64_t> abort_after_bytes;
   bool offered_hit = false;         ///< It could have hit; for the counts only.
+  bool ideal_hit = false;           ///< An infinite cache would have hit; for the counts only.
   bool last_on_connection = false;  ///< Asks the peer to close behind the response.
 };
 
@@ -53,10 +67,17 @@ struct TransactionResult {
 /// Sends requests of the workload and judges the responses. One transaction at a time on each
 /// client; one object of this class belongs to one coroutine at a time.
 ///
-/// What is judged, in this order: the status (200; 304 for kIms304; 200, 201 or 204 for POST), the
-/// stamps, Content-Length, ETag and Last-Modified where present, every byte, the length; then that
-/// a cache had the right to answer (RFC 9111 sections 3, 4.2): an uncachable object or a POST from
-/// a cache is stale, and so is one past its lifetime that was not validated.
+/// What is judged, in this order: the status (200; 304 where the condition says so; 206 for a
+/// range, or 200 with the whole object, which RFC 9110 section 14.2 allows; 200, 201 or 204 for
+/// POST), the stamps, Content-Length, Content-Range, ETag and Last-Modified where present, every
+/// byte, the length; then that a cache had the right to answer (RFC 9111 sections 3, 4.2): an
+/// uncachable object or a POST from a cache is stale, and so is one past its lifetime that was not
+/// validated.
+///
+/// Aborts: a response that the robot breaks off as told is judged up to there. One that the origin
+/// was asked to break off (origin_abort.h) must end early, or be a 502, 503 or 504 of a proxy; such
+/// an end is no error, and a whole body is one. That goes for others that shared the response, but
+/// not for one that began after the cut one had ended: then a cache has stored a part for a whole.
 ///
 /// Who answered, by the stamps of object.h: a body stamp of this transaction is a miss; another's
 /// is a hit, and a validated one where the validation stamp is this transaction's. A 304 is a miss
@@ -66,7 +87,8 @@ struct TransactionResult {
 class Transactor final : private ResponseHandler {
  public:
   /// `clock` must outlive the transactor. Its wall time is compared with Date fields.
-  Transactor(TargetForm target, Verification verification, const storage::Clock& clock);
+  Transactor(TargetForm target, Verification verification, const storage::Clock& clock,
+             SharedKnowledge knowledge = {});
 
   /// Runs one transaction. Response time counts from `start`, which is now or, in an open loop,
   /// when the request should have started.
@@ -87,6 +109,12 @@ class Transactor final : private ResponseHandler {
   void judge_end(const Exchange& exchange);
   bool wrong(ErrorKind kind, const std::string& what);
   bool body_expected() const;
+  /// The part of the object that a good response of this status brings.
+  BodyPart expected_part() const;
+  bool judge_part(const ResponseHead& head);
+  /// Whether a response that ended early may have, as the origin was asked to break it off.
+  bool cut_as_planned() const;
+  void note_stamp(const ResponseHead& head);
   int64_t now_unix_s() const;
 
   TargetForm target_;
@@ -97,6 +125,10 @@ class Transactor final : private ResponseHandler {
   TransactionResult* result_ = nullptr;
   const ResponseHead* head_ = nullptr;
   uint64_t body_bytes_ = 0;
+  SharedKnowledge knowledge_;
+  storage::SteadyTime began_{};       ///< When the transaction under way was sent.
+  std::optional<uint16_t> planned_;   ///< Share of the body that the origin will send.
+  std::optional<uint64_t> made_for_;  ///< The transaction in the body's stamp.
 };
 
 }  // namespace workload

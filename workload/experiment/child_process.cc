@@ -18,6 +18,8 @@
 #include <fstream>
 #include <utility>
 
+#include "workload/experiment/machine_stats.h"
+
 namespace workload {
 namespace {
 

@@ -87,9 +87,8 @@ void RunRecorder::record(const TransactionRecord& transaction, int status,
   series.at(elapsed).add(transaction);
   total.add(transaction);
   if (status != 0) ++responses_by_status[status];
-  if (transaction.error != ErrorKind::kNone) return;
-  const bool hit =
-      transaction.outcome == Outcome::kHit || transaction.outcome == Outcome::kValidated;
+  if (!transaction.good()) return;
+  const bool hit = transaction.hit();
   response_time.record(transaction.response_time_ns);
   (hit ? hit_response_time : miss_response_time).record(transaction.response_time_ns);
   latency.record(elapsed, hit, transaction.response_time_ns);
