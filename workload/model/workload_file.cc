@@ -342,6 +342,9 @@ std::optional<Workload> parse_workload(std::string_view toml, const std::string&
   }
   if (!failure.text.empty()) {
     error = failure.text;
+    // Keys may hold any character; a reason is one line nevertheless.
+    std::replace_if(
+        error.begin(), error.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     return std::nullopt;
   }
   return workload;

@@ -167,6 +167,7 @@ TEST(WorkloadFile, ErrorsNameFileLineAndKey) {
       {"[server]\nidle_timeout = \"0s\"", "w.toml:2: server.idle_timeout: must"},
       {"[server]\nidle_timeout = 15", "w.toml:2: server.idle_timeout: must"},
       {"name = \"x\"\nname = \"y\"", "w.toml:2: "},
+      {"\"a\\nb\" = 5", "w.toml:1: a?b: unknown key"},
       {"name = ", "w.toml:1: "}};
   for (const auto& [toml, start] : cases) {
     const std::string error = error_of(toml);
