@@ -192,6 +192,7 @@ TEST(ThreadPool, CancellingEndsWhatWaitsAtOnceAndWhatRunsWhenItEnds) {
   pool.cancel_held();
   poll(pool.tested.io());
   EXPECT_TRUE(waiting.ended()) << "though the only thread is held up";
+  EXPECT_EQ(waiting.finish().error().code, Errc::kAborted);
   EXPECT_FALSE(pool.held_ended());
   EXPECT_EQ(pool.tested.count("io_queue_depth"), 0);
   (void)pool.release();
