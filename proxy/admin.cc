@@ -14,6 +14,7 @@
 
 #include "proxy/fill_table.h"
 #include "proxy/metrics_text.h"
+#include "storage/base/await.h"
 
 namespace proxy {
 
@@ -21,7 +22,7 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 constexpr unsigned kConnectionsMax = 32;
 constexpr std::chrono::seconds kTimeout(10);
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "proxy/header_lists.h"
+
 namespace proxy {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr std::array<std::string_view, 7> kDays = {"Sunday",   "Monday", "Tuesda
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr size_t kShortDayLength = 3;
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 /// Reads a date from left to right; after the first mismatch everything fails.
 class DateCursor {
@@ -32,10 +30,7 @@ class DateCursor {
   }
 
   bool skip(std::string_view text) {
-    if (rest_.size() < text.size()) return false;
-    for (size_t i = 0; i < text.size(); ++i) {
-      if (lower(rest_[i]) != lower(text[i])) return false;
-    }
+    if (!equals_ignoring_case(rest_.substr(0, text.size()), text)) return false;
     rest_.remove_prefix(text.size());
     return true;
   }

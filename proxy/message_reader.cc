@@ -1,4 +1,5 @@
 #include "proxy/message_reader.h"
+#include "storage/base/await.h"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kChunkEndBytes = 5;
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 /// Small heads and the first part of small bodies come in one read.
 constexpr size_t kReadSizeBytes = 8 * 1024;
 

@@ -1,4 +1,5 @@
 #include "proxy/origin_pool.h"
+#include "storage/base/await.h"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -9,7 +10,7 @@ namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 /// Names are asked again after this long, whatever their records say: the system's resolver does
 /// not tell.
 constexpr std::chrono::seconds kNameLifetime(30);

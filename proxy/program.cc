@@ -17,6 +17,7 @@
 
 #include "proxy/config.h"
 #include "proxy/server.h"
+#include "storage/base/await.h"
 #include "storage/base/clock.h"
 #include "storage/check.h"
 #include "storage/layout/memory_front.h"
@@ -26,7 +27,7 @@ namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 constexpr size_t kBufferSizeBytes = 64 * 1024;
@@ -54,8 +55,8 @@ struct Graph {
     return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128};
   }
 
-  asio::io_context io;
   storage::SystemClock clock;
+  asio::io_context io;
   storage::BufferPool buffers;
 };
 

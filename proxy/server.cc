@@ -1,4 +1,5 @@
 #include "proxy/server.h"
+#include "storage/base/await.h"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -10,7 +11,7 @@ namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 
 OriginPoolOptions pool_options(const Config& config) {
   OriginPoolOptions options;

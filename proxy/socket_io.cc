@@ -1,4 +1,5 @@
 #include "proxy/socket_io.h"
+#include "storage/base/await.h"
 
 #include <sys/socket.h>
 
@@ -12,7 +13,7 @@ namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 
 bool would_block(const boost::system::error_code& error) {
   return error == asio::error::would_block || error == asio::error::try_again;

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "proxy/wakeup.h"
+#include "storage/base/await.h"
 
 namespace proxy {
 
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 constexpr size_t kBufferBytes = 16 * 1024;
 
 /// Both directions, and the one deadline that they share.

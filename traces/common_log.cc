@@ -9,10 +9,6 @@ namespace traces {
 
 namespace {
 
-LineFault bad(std::string_view detail) {
-  return LineFault{SkipReason::kBadLine, detail};
-}
-
 /// `name:port` with one colon and a port.
 bool is_host_port(std::string_view text) {
   const size_t colon = text.find(':');
@@ -112,9 +108,9 @@ ParsedLine parse_common_line(std::string_view line) {
     if (time) break;
     bracket = text.find('[', bracket + 1);
   }
-  if (!time) return bad("no time in brackets, as in [05/Mar/2024:10:15:32 +0100]");
+  if (!time) return bad_line("no time in brackets, as in [05/Mar/2024:10:15:32 +0100]");
   const std::string_view behind = text.substr(bracket + 1 + kClfTimeLength);
-  if (!behind.starts_with("] \"")) return bad("no request in quotes behind the time");
+  if (!behind.starts_with("] \"")) return bad_line("no request in quotes behind the time");
 
   AccessRecord record;
   record.whole_seconds = true;
@@ -122,7 +118,7 @@ ParsedLine parse_common_line(std::string_view line) {
   read_prefix(text.substr(0, bracket), record);
   std::string_view request;
   const auto outcome = find_request_end(behind.substr(3), request);
-  if (!outcome) return bad("no status and size behind the request");
+  if (!outcome) return bad_line("no status and size behind the request");
   record.status = outcome->status;
   record.size_bytes = outcome->size_bytes;
   const bool combined = trim_blanks(outcome->rest).starts_with('"');

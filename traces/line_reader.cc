@@ -6,13 +6,13 @@ namespace traces {
 
 namespace {
 
-constexpr size_t kChunkBytes = 64 * 1024;
+constexpr size_t kReadBytes = 64 * 1024;
 constexpr std::string_view kByteOrderMark("\xef\xbb\xbf", 3);
 
 }  // namespace
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source, size_t line_bytes_max)
-    : source_(std::move(source)), line_bytes_max_(line_bytes_max), chunk_(kChunkBytes) {}
+    : source_(std::move(source)), line_bytes_max_(line_bytes_max), chunk_(kReadBytes) {}
 
 LogResult<std::optional<Line>> LineReader::next() {
   line_.clear();

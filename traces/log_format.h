@@ -18,6 +18,11 @@ struct LineFault {
   std::string_view detail;  ///< What is wrong, for people, e.g. `fewer than 9 columns`.
 };
 
+/// A line of a known format that is damaged or cut; `detail` must be a literal or point into it.
+inline LineFault bad_line(std::string_view detail) {
+  return {SkipReason::kBadLine, detail};
+}
+
 /// An access, or why there is none. The record's views point into the line.
 using ParsedLine = std::variant<AccessRecord, LineFault>;
 

@@ -15,10 +15,6 @@ constexpr size_t kUrlColumn = 6;
 constexpr size_t kColumnsMin = 9;
 constexpr int64_t kElapsedMsMax = int64_t{10} * 365 * 24 * 3600 * 1000;
 
-LineFault bad(std::string_view detail) {
-  return LineFault{SkipReason::kBadLine, detail};
-}
-
 /// `HIER_DIRECT/192.0.2.1`, `NONE/-`, `DEFAULT_PARENT/`.
 bool is_hierarchy_column(std::string_view text) {
   const size_t slash = text.find('/');
@@ -81,13 +77,13 @@ ParsedLine parse_squid_line(std::string_view line) {
   } else if (!columns.empty()) {
     end = parse_epoch_time(columns[0]);
   }
-  if (!end) return bad("the first column is no time");
-  if (columns.size() < kColumnsMin) return bad("fewer than 9 columns");
-  if (const auto fault = read_front(columns, record); !fault.empty()) return bad(fault);
+  if (!end) return bad_line("the first column is no time");
+  if (columns.size() < kColumnsMin) return bad_line("fewer than 9 columns");
+  if (const auto fault = read_front(columns, record); !fault.empty()) return bad_line(fault);
 
   size_t hierarchy = kUrlColumn + 2;
   while (hierarchy < columns.size() && !is_hierarchy_column(columns[hierarchy])) ++hierarchy;
-  if (hierarchy == columns.size()) return bad("no HIERARCHY/SERVER column behind the URL");
+  if (hierarchy == columns.size()) return bad_line("no HIERARCHY/SERVER column behind the URL");
   const char* const url_end = columns[hierarchy - 2].data() + columns[hierarchy - 2].size();
   const char* const url_begin = columns[kUrlColumn].data();
   record.url.assign(url_begin, url_end);

@@ -39,6 +39,16 @@ std::string to_string(const Error& error) {
   return text;
 }
 
+std::string text_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
 void throw_exception_from_error(const Error& error, const boost::source_location& at) {
   throw std::logic_error("value demanded of a failed result (" + to_string(error) + ") at " +
                          at.to_string());

@@ -3,6 +3,7 @@
 
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
+#include <exception>
 #include <string>
 
 namespace storage {
@@ -36,6 +37,9 @@ const char* name_of(Errc code);
 
 /// One line for people: the name and, if there is one, the errno's text.
 std::string to_string(const Error& error);
+
+/// One line for people about an exception that ended a coroutine; `failure` must hold one.
+std::string text_of(const std::exception_ptr& failure);
 
 /// Called by boost::system::result when a value is demanded of an error: a programmer's mistake.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location& at);

@@ -30,6 +30,11 @@ std::string format_size(uint64_t size_bytes);
 /// `850 us`, `12.3 ms`, `4.50 s`, `3 m 20 s`.
 std::string format_duration(std::chrono::nanoseconds duration);
 
+/// As seconds with their fraction.
+inline double seconds_of(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 /// Host and port of `HOST:PORT` or `[IPv6]:PORT`.
 struct HostPort {
   std::string host;  ///< Without brackets.

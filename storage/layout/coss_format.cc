@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "storage/base/random.h"
+#include "storage/base/text_bytes.h"
 #include "storage/layout/byte_order.h"
 
 namespace storage {
@@ -24,7 +25,7 @@ uint64_t checksum(uint64_t seed, std::span<const std::byte> bytes) {
 }
 
 void copy_text(std::string_view text, std::span<std::byte> out) {
-  std::ranges::copy(std::as_bytes(std::span(text.data(), text.size())), out.begin());
+  std::ranges::copy(as_bytes_of(text), out.begin());
 }
 
 std::string_view as_text(std::span<const std::byte> bytes) {

@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "storage/base/guarded_task.h"
+#include "storage/base/text_bytes.h"
 #include "storage/layout/aligned_buffer.h"
 
 namespace storage {
 
 namespace {
-
-std::span<const std::byte> as_bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
 
 Space make_heap_buffer(size_t size_bytes) {
   std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(size_bytes);

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <new>
 
+#include "storage/base/text_bytes.h"
 #include "storage/layout/byte_order.h"
 #include "storage/types.h"
 
@@ -20,10 +21,6 @@ constexpr uint32_t kSlotCapacityMax = Metadata::kSizeMax + 2 * kSlotRoom;
 
 uint64_t checksum(uint64_t seed, std::span<const std::byte> bytes) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
-
-std::span<const std::byte> as_bytes_of(std::string_view text) {
-  return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
 
 std::string_view as_text(std::span<const std::byte> bytes) {

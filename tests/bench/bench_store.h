@@ -63,8 +63,8 @@ class BenchStore {
   boost::asio::awaitable<bool> read_one(std::string name);
   void run_all();
 
-  boost::asio::io_context io_{1};
   storage::SystemClock clock_;
+  boost::asio::io_context io_{1};
   storage::BufferPool buffers_{io_.get_executor(), 64 * 1024, 64 << 20};
   std::unique_ptr<storage::StorageScheme> scheme_;
   storage::RecoveryReport recovery_;

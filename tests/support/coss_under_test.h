@@ -134,8 +134,8 @@ class CossUnderTest {
 
  private:
   std::unique_ptr<TempDir> own_folder_;
-  boost::asio::io_context io_;
   FakeClock clock_;
+  boost::asio::io_context io_;
   storage::BufferPool buffers_;
   storage::SchemeSpec spec_;
   std::unique_ptr<storage::StorageScheme> scheme_;

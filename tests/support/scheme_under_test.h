@@ -215,8 +215,8 @@ class SchemeUnderTest {
   const SchemeCase case_;
   SchemeLimits limits_;
   TempDir folder_;
-  boost::asio::io_context io_;
   FakeClock clock_;
+  boost::asio::io_context io_;
   storage::BufferPool buffers_;
   std::unique_ptr<storage::StorageScheme> scheme_;
 };

@@ -13,6 +13,7 @@
 #include <boost/beast/http/error.hpp>
 #include <cstring>
 
+#include "storage/base/await.h"
 #include "workload/model/object.h"
 
 namespace workload {
@@ -28,7 +29,7 @@ constexpr int kInterimResponsesMax = 16;
 /// Beast 1.81 aborts when it looks again at a last chunk of fewer bytes than `0 CRLF CRLF`.
 constexpr size_t kChunkEndBytes = 5;
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 
 bool same_name(std::string_view left, std::string_view right) {
   return boost::beast::iequals(left, right);
@@ -229,7 +230,7 @@ asio::awaitable<void> HttpClient::attempt(std::string_view request, bool head_on
     if (result.error != ErrorKind::kNone) co_return;
   }
   auto [error, written] =
-      co_await asio::async_write(socket_, asio::buffer(request.data(), request.size()), kTuple);
+      co_await asio::async_write(socket_, asio::buffer(request.data(), request.size()), kAwait);
   if (error) {
     fail(result, ErrorKind::kReset, "the connection was closed while the request was sent");
     co_return;
@@ -252,7 +253,7 @@ asio::awaitable<void> HttpClient::connect(Exchange& result) {
     co_return;
   }
   result.opened = true;
-  auto [failure] = co_await socket_.async_connect(options_.peer, kTuple);
+  auto [failure] = co_await socket_.async_connect(options_.peer, kAwait);
   if (!failure) co_return;
   if (failure == asio::error::connection_refused) {
     fail(result, ErrorKind::kRefused, "the connection was refused");
@@ -269,7 +270,7 @@ asio::awaitable<void> HttpClient::read_response(bool head_only, ResponseHandler&
   parser_->parser.emplace(head_, handler, head_only);
   for (;;) {
     auto [error, size] = co_await socket_.async_read_some(
-        asio::buffer(buffer_.get() + end_, kBufferBytes - end_), kTuple);
+        asio::buffer(buffer_.get() + end_, kBufferBytes - end_), kAwait);
     if (size > 0) {
       result.last_byte = clock_.steady_now();
       if (result.received_bytes == 0) result.first_byte = result.last_byte;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/units.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_worker.h"
 #include "workload/client/run_control.h"
@@ -18,10 +19,6 @@ constexpr std::chrono::milliseconds kLook{200};
 /// Above this the generator, not the system under test, may have been the limit.
 constexpr double kBusyPercent = 90;
 constexpr double kLateMs = 100;
-
-double seconds_of(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 /// Ends the run when nothing but errors has come for too long.
 class GiveUpWatch {
@@ -38,7 +35,7 @@ class GiveUpWatch {
     }
     if (control.errors() == errors_ || now - last_good_at_ < patience_) return;
     control.abort("nothing but errors for " +
-                  std::to_string(static_cast<int64_t>(seconds_of(patience_))) + " s");
+                  std::to_string(static_cast<int64_t>(storage::seconds_of(patience_))) + " s");
   }
 
  private:
@@ -69,7 +66,7 @@ class CpuWatch {
 
   void report(GeneratorHealth& health, int threads) const {
     health.cpu_s = end_cpu_s_ - begin_cpu_s_;
-    const double wall_s = seconds_of(end_ - begin_);
+    const double wall_s = storage::seconds_of(end_ - begin_);
     if (wall_s > 0) health.cpu_percent = 100 * health.cpu_s / wall_s / threads;
   }
 
@@ -167,8 +164,8 @@ void collect(LoadOutcome& outcome, const LoadOptions& options, const RunControl&
     last_end = std::max(last_end, worker->last_counted_end());
     result.generator.connections += worker->connections();
     result.generator.stale_connection_retries += worker->retries();
-    result.generator.event_loop_lag_ms_max =
-        std::max(result.generator.event_loop_lag_ms_max, seconds_of(worker->lag_max()) * 1e3);
+    result.generator.event_loop_lag_ms_max = std::max(result.generator.event_loop_lag_ms_max,
+                                                      storage::seconds_of(worker->lag_max()) * 1e3);
     if (result.first_error.empty()) result.first_error = worker->first_error();
   }
   const auto from = control.measured_from();
@@ -228,8 +225,8 @@ LoadOutcome run_load(const LoadOptions& options, const storage::Clock& clock,
     give_up.look(control, now);
     if (ended || !progress) continue;
     const bool warming_up = !control.measured_from() || now < *control.measured_from();
-    progress({seconds_of(now - run_start), control.progress(now), warming_up, control.good(),
-              control.errors()});
+    progress({storage::seconds_of(now - run_start), control.progress(now), warming_up,
+              control.good(), control.errors()});
   }
   crew.join();
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
+#include "storage/base/error.h"
+
 namespace workload {
 namespace asio = boost::asio;
 
@@ -38,16 +40,6 @@ std::string_view kind_text(RequestKind kind) {
       return "reload";
   }
   return "basic";
-}
-
-std::string text_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown exception";
-  }
 }
 
 }  // namespace
@@ -97,7 +89,7 @@ void LoadWorker::run(storage::SteadyTime run_start) {
 }
 
 void LoadWorker::robot_ended(const std::exception_ptr& failure) {
-  if (failure) robot_failed(text_of(failure));
+  if (failure) robot_failed(storage::text_of(failure));
   --robots_running_;
   // Connections may still hold timers; nobody waits for them any more.
   if (robots_running_ == 0) io_.stop();

@@ -61,10 +61,6 @@ boost::json::value percent_json(std::optional<double> percent) {
   return *percent;
 }
 
-double seconds_of(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 bool has_squid_lines(const traces::ReplayPlan& plan) {
   return plan.lines_by_format[static_cast<size_t>(LogFormat::kSquidNative)] > 0 ||
          plan.lines_by_format[static_cast<size_t>(LogFormat::kSquidLocalTime)] > 0;
@@ -74,7 +70,7 @@ boost::json::object order_to_json(const traces::OrderReport& order) {
   boost::json::object json;
   json["out_of_order"] = order.out_of_order;
   json["backward_steps"] = order.backward_steps;
-  json["lateness_max_s"] = seconds_of(order.lateness_max);
+  json["lateness_max_s"] = storage::seconds_of(order.lateness_max);
   json["first"] = order.first ? boost::json::value(utc_text(*order.first)) : nullptr;
   json["last"] = order.last ? boost::json::value(utc_text(*order.last)) : nullptr;
   return json;

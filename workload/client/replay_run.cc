@@ -1,4 +1,6 @@
 #include "workload/client/replay_run.h"
+#include "storage/base/await.h"
+#include "storage/base/error.h"
 
 #include <unistd.h>
 
@@ -18,20 +20,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 /// How often the loop measures its own lag.
-constexpr std::chrono::milliseconds kPulse{10};
+constexpr std::chrono::milliseconds kLookEvery{10};
 constexpr std::chrono::milliseconds kProgressPeriod{500};
-
-std::string text_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown exception";
-  }
-}
 
 asio::steady_timer::time_point timer_time(storage::SteadyTime time) {
   return std::chrono::time_point_cast<asio::steady_timer::duration>(time);
@@ -115,7 +107,7 @@ ReplayMeasurement Replayer::run() {
   watch_stop_descriptor();
   pulse();
   asio::co_spawn(io_, dispatch(), [this](std::exception_ptr failure) {
-    if (failure) stop("the replay failed: " + text_of(failure));
+    if (failure) stop("the replay failed: " + storage::text_of(failure));
     done_ = true;
     wind_up();
   });
@@ -139,12 +131,12 @@ asio::awaitable<void> Replayer::dispatch() {
     if (options_.timing.open_loop()) {
       const storage::SteadyTime due = start_ + due_[index];
       due_timer_.expires_at(timer_time(due));
-      if (clock_.steady_now() < due) co_await due_timer_.async_wait(kTuple);
+      if (clock_.steady_now() < due) co_await due_timer_.async_wait(kAwait);
     }
-    while (!stopping_ && !may_start(work_.steps[index])) co_await change_.async_wait(kTuple);
+    while (!stopping_ && !may_start(work_.steps[index])) co_await change_.async_wait(kAwait);
     if (!stopping_) start_step(index);
   }
-  while (idle_.size() < lanes_.size()) co_await change_.async_wait(kTuple);
+  while (idle_.size() < lanes_.size()) co_await change_.async_wait(kAwait);
 }
 
 bool Replayer::may_start(const ReplayStep& step) const {
@@ -191,7 +183,7 @@ void Replayer::start_step(size_t index) {
     tally->blocked_ns += late_ns;
   }
   asio::co_spawn(io_, transact(lane, from), [this, &lane](std::exception_ptr failure) {
-    if (failure) stop("the replay failed: " + text_of(failure));
+    if (failure) stop("the replay failed: " + storage::text_of(failure));
     finish(lane);
     wind_up();
   });
@@ -257,7 +249,7 @@ void Replayer::pulse() {
     if (progress_.errors > errors_at_last_good_ && now - last_good_ > options_.give_up_after) {
       stop("given up: nothing but errors; the first: " + measured_.first_error);
     }
-    pulse_due_ = now + kPulse;
+    pulse_due_ = now + kLookEvery;
     pulse();
   });
 }

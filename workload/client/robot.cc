@@ -1,4 +1,5 @@
 #include "workload/client/robot.h"
+#include "storage/base/await.h"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -10,7 +11,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 constexpr std::chrono::milliseconds kBackoffMin{10};
 constexpr int kBackoffDoublingsMax = 7;  // To 1.28 s, cut to kBackoffMax.
 constexpr std::chrono::milliseconds kBackoffMax{1000};
@@ -95,7 +96,7 @@ asio::awaitable<void> Robot::pause_until(storage::SteadyTime due) {
   // In steps, as the run may be over since before the timer was set.
   while (!host_.over(clock_.steady_now()) && clock_.steady_now() < due) {
     pause_.expires_at(std::chrono::time_point_cast<asio::steady_timer::duration>(due));
-    co_await pause_.async_wait(kTuple);
+    co_await pause_.async_wait(kAwait);
   }
 }
 
@@ -117,7 +118,7 @@ asio::awaitable<void> Robot::fetch_embedded() {
   co_await fetch_rest_on(lane(0));
   while (helpers_ > 0) {
     helpers_done_.expires_at(asio::steady_timer::time_point::max());
-    co_await helpers_done_.async_wait(kTuple);
+    co_await helpers_done_.async_wait(kAwait);
   }
 }
 

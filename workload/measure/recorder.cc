@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/units.h"
 #include "workload/measure/interval_log.h"
 
 namespace workload {
@@ -11,10 +12,6 @@ namespace {
 Histogram decode_own(const std::string& encoded) {
   if (encoded.empty()) return {};
   return std::get<Histogram>(decode_histogram(encoded));
-}
-
-double seconds_of(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
 }
 
 }  // namespace
@@ -70,8 +67,8 @@ void LatencyLog::write(std::ostream& out, storage::WallTime start,
   for (const auto& [index, interval] : finished.closed_) {
     const auto begin = interval_ * static_cast<int64_t>(index);
     const auto end = std::max(begin, std::min(begin + interval_, duration));
-    const double start_s = seconds_of(begin);
-    const double length_s = seconds_of(end - begin);
+    const double start_s = storage::seconds_of(begin);
+    const double length_s = storage::seconds_of(end - begin);
     const Histogram hits = decode_own(interval.hit);
     const Histogram misses = decode_own(interval.miss);
     Histogram all = hits;

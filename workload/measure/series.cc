@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "storage/base/units.h"
+
 namespace workload {
 namespace {
 
@@ -20,10 +22,6 @@ void put(std::ostream& out, double value) {
 
 void put(std::ostream& out, const std::optional<double>& value) {
   if (value) put(out, *value);
-}
-
-double seconds_of(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
 }
 
 /// Splits a line at its commas; false where the number of fields is another.
@@ -120,9 +118,9 @@ void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_siz
   uint64_t fill_bytes = 0;
   for (size_t index = 0; index < series.size(); ++index) {
     const Tally& row = series.row(index);
-    const double length_s = seconds_of(series.length_of(index));
+    const double length_s = storage::seconds_of(series.length_of(index));
     fill_bytes += row.fill_bytes;
-    put(out, seconds_of(series.end_of(index)));
+    put(out, storage::seconds_of(series.end_of(index)));
     out << ',';
     if (cache_size_bytes != 0) {
       put(out, static_cast<double>(fill_bytes) / static_cast<double>(cache_size_bytes));

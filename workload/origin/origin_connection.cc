@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "storage/base/await.h"
 #include "workload/origin/origin_status.h"
 #include "workload/origin/origin_worker.h"
 
@@ -19,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 
 constexpr size_t kBufferBytesMin = 2048;
 constexpr size_t kBufferBytesMax = 32768;  // More than a header may have.
@@ -149,7 +150,7 @@ asio::awaitable<OriginConnection::Read> OriginConnection::read_request() {
 asio::awaitable<bool> OriginConnection::receive_more() {
   if (buffered_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), kBufferBytesMax));
   const auto [error, received] = co_await socket_.async_read_some(
-      asio::buffer(buffer_.data() + buffered_, buffer_.size() - buffered_), kTuple);
+      asio::buffer(buffer_.data() + buffered_, buffer_.size() - buffered_), kAwait);
   if (error) co_return false;
   buffered_ += received;
   co_return true;
@@ -159,7 +160,7 @@ asio::awaitable<void> OriginConnection::continue_if_expected() {
   if (!request_.expects_continue || !request_.http_1_1) co_return;
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   // A peer that is gone is noticed by the read that follows.
-  co_await asio::async_write(socket_, asio::buffer(kContinue), kTuple);
+  co_await asio::async_write(socket_, asio::buffer(kContinue), kAwait);
 }
 
 std::chrono::nanoseconds OriginConnection::think_time() const {
@@ -180,7 +181,7 @@ asio::awaitable<void> OriginConnection::think() {
   if (duration.count() <= 0) co_return;
   deadline_ = storage::SteadyTime::max();
   think_timer_.expires_after(duration);
-  co_await think_timer_.async_wait(kTuple);
+  co_await think_timer_.async_wait(kAwait);
 }
 
 void OriginConnection::compose(bool keep_alive) {
@@ -244,7 +245,7 @@ asio::awaitable<bool> OriginConnection::send_object(uint64_t body_bytes) {
     const size_t written = socket_.write_some(parts, error);
     if (would_block(error)) {
       const auto [wait_error] =
-          co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, kTuple);
+          co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, kAwait);
       if (wait_error) co_return false;
       expect_progress_within(kProgressTimeout);
       continue;
@@ -267,7 +268,7 @@ asio::awaitable<bool> OriginConnection::send_chunked() {
   std::vector<std::byte> piece(kChunkBytes);
   std::string size_line;
   const auto [head_error, head_bytes] =
-      co_await asio::async_write(socket_, asio::buffer(response_.head), kTuple);
+      co_await asio::async_write(socket_, asio::buffer(response_.head), kAwait);
   if (head_error) co_return false;
   for (uint64_t sent = 0; sent < response_.body_size_bytes;) {
     expect_progress_within(kProgressTimeout);
@@ -279,7 +280,7 @@ asio::awaitable<bool> OriginConnection::send_chunked() {
     size_line.assign(digits.data(), end).append("\r\n");
     const std::array<asio::const_buffer, 3> parts{asio::buffer(size_line), asio::buffer(piece),
                                                   asio::buffer("\r\n", 2)};
-    const auto [error, written] = co_await asio::async_write(socket_, parts, kTuple);
+    const auto [error, written] = co_await asio::async_write(socket_, parts, kAwait);
     if (error) co_return false;
     sent += piece.size();
     worker_.counts().response_body_bytes.add(piece.size());
@@ -287,7 +288,7 @@ asio::awaitable<bool> OriginConnection::send_chunked() {
   if (fault_ == OriginFault::kChunkedNoEnd) co_return true;
   static constexpr std::string_view kLastChunk = "0\r\n\r\n";
   const auto [error, written] =
-      co_await asio::async_write(socket_, asio::buffer(kLastChunk), kTuple);
+      co_await asio::async_write(socket_, asio::buffer(kLastChunk), kAwait);
   co_return !error;
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/await.h"
 #include "workload/origin/origin_worker.h"
 
 namespace workload {
@@ -20,7 +21,7 @@ namespace {
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using storage::kAwait;
 /// How long to leave waiting connections waiting while there are no descriptors for them.
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
 
@@ -74,11 +75,11 @@ boost::system::error_code OriginServer::State::bind() {
 asio::awaitable<void> OriginServer::State::accept_connections() {
   for (uint64_t number = 0; acceptor->is_open(); ++number) {
     OriginWorker& worker = *workers[number % workers.size()];
-    auto [error, socket] = co_await acceptor->async_accept(worker.io(), kTuple);
+    auto [error, socket] = co_await acceptor->async_accept(worker.io(), kAwait);
     if (error == asio::error::operation_aborted) co_return;
     if (error) {
       pause->expires_after(kAcceptPause);
-      co_await pause->async_wait(kTuple);
+      co_await pause->async_wait(kAwait);
       continue;
     }
     accepted.add(1);

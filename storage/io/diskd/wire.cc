@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "storage/base/text_bytes.h"
+
 namespace storage {
 
 namespace {
@@ -88,9 +90,9 @@ size_t encode_request(const HelperRequest& request,
   head.new_path_length = static_cast<uint32_t>(request.new_path.size());
   std::ranges::copy(std::as_bytes(std::span(&head, 1)), out.begin());
   auto paths = out.subspan(sizeof head);
-  std::ranges::copy(std::as_bytes(std::span(request.path)), paths.begin());
+  std::ranges::copy(as_bytes_of(request.path), paths.begin());
   paths = paths.subspan(request.path.size());
-  std::ranges::copy(std::as_bytes(std::span(request.new_path)), paths.begin());
+  std::ranges::copy(as_bytes_of(request.new_path), paths.begin());
   return sizeof head + request.path.size() + request.new_path.size();
 }
 

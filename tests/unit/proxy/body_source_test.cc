@@ -46,8 +46,8 @@ class StoredBodyInMemory : public ::testing::Test {
     return counts.of("buffer_pool_leased_bytes");
   }
 
-  boost::asio::io_context io_;
   FakeClock clock_;
+  boost::asio::io_context io_;
   storage::BufferPool buffers_{io_.get_executor(), 64 * 1024, 4 * 64 * 1024};
   std::unique_ptr<storage::StorageScheme> scheme_;
 };

@@ -14,17 +14,17 @@ using testing_support::get_head;
 using testing_support::request_head;
 using testing_support::response_head;
 
-constexpr HttpTime kThen{Seconds(1'700'000'000)};
-const CachingOptions kOptions;
+constexpr HttpTime kStoredAt{Seconds(1'700'000'000)};
+const CachingOptions kRules;
 
-std::string date(int64_t offset_s) {
-  return format_http_date(kThen + Seconds(offset_s));
+std::string stored_date(int64_t offset_s) {
+  return format_http_date(kStoredAt + Seconds(offset_s));
 }
-const std::string kNowText = date(0);
-const std::string kMinuteLater = date(60);
-const std::string kMinuteEarlier = date(-60);
-const std::string kTenDaysEarlier = date(-10 * 86400);
-const std::string kTenYearsEarlier = date(-3650LL * 86400);
+const std::string kStoredText = stored_date(0);
+const std::string kMinuteAfterStoring = stored_date(60);
+const std::string kMinuteBeforeStoring = stored_date(-60);
+const std::string kTenDaysEarlier = stored_date(-10 * 86400);
+const std::string kTenYearsEarlier = stored_date(-3650LL * 86400);
 
 // may_store
 
@@ -41,14 +41,14 @@ class MayStore : public testing::TestWithParam<StoreCase> {};
 TEST_P(MayStore, AsTheRfcSays) {
   const StoreCase& c = GetParam();
   const StoreDecision decision =
-      may_store(get_head(c.request), response_head(c.status, c.response), kThen, kOptions);
+      may_store(get_head(c.request), response_head(c.status, c.response), kStoredAt, kRules);
   EXPECT_EQ(decision.reason, c.reason);
   EXPECT_EQ(decision.store, std::string_view(c.reason) == "ok");
 }
 
 const StoreCase kStoreCases[] = {
     {"max_age", 200, {{"Cache-Control", "max-age=60"}}, {}, "ok"},
-    {"expires", 200, {{"Expires", kMinuteLater}, {"Date", kNowText}}, {}, "ok"},
+    {"expires", 200, {{"Expires", kMinuteAfterStoring}, {"Date", kStoredText}}, {}, "ok"},
     {"heuristic", 200, {{"Last-Modified", kTenDaysEarlier}}, {}, "ok"},
     {"validator_only", 200, {{"ETag", "\"a\""}}, {}, "ok"},
     {"nothing", 200, {}, {}, "not_reusable"},
@@ -170,7 +170,8 @@ INSTANTIATE_TEST_SUITE_P(CachingRules, MayStore, testing::ValuesIn(kStoreCases),
 TEST(CachingRules, OnlyGetIsStored) {
   const auto response = response_head(200, {{"Cache-Control", "public, max-age=60"}});
   for (const char* method : {"HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"}) {
-    const StoreDecision decision = may_store(request_head(method, "/"), response, kThen, kOptions);
+    const StoreDecision decision =
+        may_store(request_head(method, "/"), response, kStoredAt, kRules);
     EXPECT_EQ(decision.reason, "method") << method;
   }
 }
@@ -179,7 +180,7 @@ TEST(CachingRules, HeuristicStatusesOfTheRfc) {
   const FieldList fields = {{"Last-Modified", kTenDaysEarlier}};
   std::vector<unsigned> stored;
   for (unsigned status = 100; status < 600; ++status) {
-    if (may_store(get_head(), response_head(status, fields), kThen, kOptions).store) {
+    if (may_store(get_head(), response_head(status, fields), kStoredAt, kRules).store) {
       stored.push_back(status);
     }
   }
@@ -201,38 +202,47 @@ class FreshnessLifetime : public testing::TestWithParam<LifetimeCase> {};
 TEST_P(FreshnessLifetime, AsTheRfcSays) {
   const LifetimeCase& c = GetParam();
   const Lifetime lifetime =
-      freshness_lifetime(response_head(c.status, c.response), kThen, kOptions);
+      freshness_lifetime(response_head(c.status, c.response), kStoredAt, kRules);
   EXPECT_EQ(lifetime.value.count(), c.lifetime_s);
   EXPECT_EQ(lifetime.is_explicit, c.is_explicit);
 }
 
 const LifetimeCase kLifetimeCases[] = {
     {"s_maxage_first",
-     {{"Cache-Control", "max-age=10, s-maxage=20"}, {"Expires", kMinuteLater}},
+     {{"Cache-Control", "max-age=10, s-maxage=20"}, {"Expires", kMinuteAfterStoring}},
      20},
-    {"max_age_second", {{"Cache-Control", "max-age=10"}, {"Expires", kMinuteLater}}, 10},
-    {"max_age_0_beats_expires", {{"Cache-Control", "max-age=0"}, {"Expires", kMinuteLater}}, 0},
-    {"max_age_invalid_beats_expires",
-     {{"Cache-Control", "max-age=x"}, {"Expires", kMinuteLater}},
+    {"max_age_second", {{"Cache-Control", "max-age=10"}, {"Expires", kMinuteAfterStoring}}, 10},
+    {"max_age_0_beats_expires",
+     {{"Cache-Control", "max-age=0"}, {"Expires", kMinuteAfterStoring}},
      0},
-    {"expires", {{"Date", kNowText}, {"Expires", kMinuteLater}}, 60},
-    {"expires_by_the_origins_clock", {{"Date", kMinuteEarlier}, {"Expires", kMinuteLater}}, 120},
-    {"expires_without_date", {{"Expires", kMinuteLater}}, 60},
-    {"expires_bad_date", {{"Date", "x"}, {"Expires", kMinuteLater}}, 60},
-    {"expires_past", {{"Date", kNowText}, {"Expires", kMinuteEarlier}}, 0},
-    {"expires_0", {{"Date", kNowText}, {"Expires", "0"}}, 0},
+    {"max_age_invalid_beats_expires",
+     {{"Cache-Control", "max-age=x"}, {"Expires", kMinuteAfterStoring}},
+     0},
+    {"expires", {{"Date", kStoredText}, {"Expires", kMinuteAfterStoring}}, 60},
+    {"expires_by_the_origins_clock",
+     {{"Date", kMinuteBeforeStoring}, {"Expires", kMinuteAfterStoring}},
+     120},
+    {"expires_without_date", {{"Expires", kMinuteAfterStoring}}, 60},
+    {"expires_bad_date", {{"Date", "x"}, {"Expires", kMinuteAfterStoring}}, 60},
+    {"expires_past", {{"Date", kStoredText}, {"Expires", kMinuteBeforeStoring}}, 0},
+    {"expires_0", {{"Date", kStoredText}, {"Expires", "0"}}, 0},
     {"expires_invalid", {{"Expires", "Tue, 99 Nov 2033 00:00:00 GMT"}}, 0},
-    {"expires_twice", {{"Date", kNowText}, {"Expires", kMinuteLater}, {"Expires", "0"}}, 0},
+    {"expires_twice",
+     {{"Date", kStoredText}, {"Expires", kMinuteAfterStoring}, {"Expires", "0"}},
+     0},
     {"expires_far",
-     {{"Date", kNowText}, {"Expires", "Fri, 31 Dec 9999 23:59:59 GMT"}},
+     {{"Date", kStoredText}, {"Expires", "Fri, 31 Dec 9999 23:59:59 GMT"}},
      int64_t{1} << 31},
     {"expires_invalid_no_heuristic", {{"Expires", "-1"}, {"Last-Modified", kTenDaysEarlier}}, 0},
-    {"heuristic", {{"Date", kNowText}, {"Last-Modified", kTenDaysEarlier}}, 86400, false},
-    {"heuristic_short", {{"Date", kNowText}, {"Last-Modified", kMinuteEarlier}}, 6, false},
-    {"heuristic_capped", {{"Date", kNowText}, {"Last-Modified", kTenYearsEarlier}}, 86400, false},
-    {"heuristic_future", {{"Date", kNowText}, {"Last-Modified", kMinuteLater}}, 0, false},
-    {"heuristic_invalid", {{"Date", kNowText}, {"Last-Modified", "x"}}, 0, false},
-    {"nothing", {{"Date", kNowText}}, 0, false},
+    {"heuristic", {{"Date", kStoredText}, {"Last-Modified", kTenDaysEarlier}}, 86400, false},
+    {"heuristic_short", {{"Date", kStoredText}, {"Last-Modified", kMinuteBeforeStoring}}, 6, false},
+    {"heuristic_capped",
+     {{"Date", kStoredText}, {"Last-Modified", kTenYearsEarlier}},
+     86400,
+     false},
+    {"heuristic_future", {{"Date", kStoredText}, {"Last-Modified", kMinuteAfterStoring}}, 0, false},
+    {"heuristic_invalid", {{"Date", kStoredText}, {"Last-Modified", "x"}}, 0, false},
+    {"nothing", {{"Date", kStoredText}}, 0, false},
     {"no_heuristic_status", {{"Last-Modified", kTenDaysEarlier}}, 0, false, 302},
     {"public_status",
      {{"Cache-Control", "public"}, {"Last-Modified", kTenDaysEarlier}},
@@ -251,7 +261,7 @@ TEST(CachingRules, HeuristicCanBeTurnedOff) {
   CachingOptions options;
   options.heuristic_percent = 0;
   const auto response = response_head(200, {{"Last-Modified", kTenDaysEarlier}});
-  EXPECT_EQ(freshness_lifetime(response, kThen, options).value, Seconds(0));
+  EXPECT_EQ(freshness_lifetime(response, kStoredAt, options).value, Seconds(0));
 }
 
 }  // namespace

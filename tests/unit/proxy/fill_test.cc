@@ -196,6 +196,12 @@ TEST(FillTest, AClientThatTakesNothingIsGivenUp) {
   std::thread sending(
       [&] { origin.send(head_for(kLargeBytes * 8) + large_body(kLargeBytes * 8)); });
   proxy.wait_until([](const auto& counts) { return counts.fill_bytes > 256 * 1024; });
+  // Nothing more is taken from the origin then; before, its own deadline would pass first.
+  for (uint64_t before = 0, now = proxy.counters().fill_bytes; before != now;
+       now = proxy.counters().fill_bytes) {
+    before = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
   // Until its deadline has been set, moving the clock would not pass it.
   while (proxy.counters().connections_open > 0) {
     proxy.clock().advance(std::chrono::seconds(61));

@@ -14,14 +14,14 @@ using testing_support::request_head;
 using testing_support::response_head;
 using testing_support::text_of;
 
-constexpr HttpTime kNow{Seconds(784'111'777)};
+constexpr HttpTime kForwardedAt{Seconds(784'111'777)};
 constexpr const char* kNowText = "Sun, 06 Nov 1994 08:49:37 GMT";
-const ForwardingOptions kOptions;
+const ForwardingOptions kForwarding;
 
 RequestHead upstream(const RequestHead& client, MessageFraming body = {},
                      UpstreamPurpose purpose = UpstreamPurpose::kFill) {
   return make_upstream_request(client, parse_request_target(client).value(), body, purpose,
-                               "192.0.2.7", kOptions);
+                               "192.0.2.7", kForwarding);
 }
 
 TEST(Forwarding, HopByHopFieldsAreRemoved) {
@@ -159,8 +159,9 @@ TEST_P(ResponseFraming, FitsTheClient) {
   const FramingCase& c = GetParam();
   const auto origin = response_head(
       c.status, {{"Content-Length", "7"}, {"Date", kNowText}, {"Connection", "keep-alive"}});
-  const DownstreamResponse out = make_response(
-      origin, c.body_size_bytes, client_of(c.method, c.version, c.keep_alive), kNow, kOptions);
+  const DownstreamResponse out =
+      make_response(origin, c.body_size_bytes, client_of(c.method, c.version, c.keep_alive),
+                    kForwardedAt, kForwarding);
   EXPECT_EQ(out.framing, c.framing);
   EXPECT_EQ(out.keep_alive, c.answer_keep_alive);
   EXPECT_EQ(out.head.version(), 11u);
@@ -222,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Forwarding, ResponseFraming, testing::ValuesIn(kFraming
 
 TEST(Forwarding, MissingDateIsAdded) {
   const auto out =
-      make_response(response_head(200, {}, 10), 5, client_of(verb::get), kNow, kOptions);
+      make_response(response_head(200, {}, 10), 5, client_of(verb::get), kForwardedAt, kForwarding);
   EXPECT_EQ(out.head[http::field::date], kNowText);
   EXPECT_EQ(out.head[http::field::via], "1.0 cacheoff");
 }
@@ -237,12 +238,12 @@ StoredResponse entry() {
                                  {"Last-Modified", "x"},
                                  {"Vary", "Accept"},
                                  {"X-Other", "1"}});
-  out.response_time = kNow;
+  out.response_time = kForwardedAt;
   return out;
 }
 
 TEST(Forwarding, CachedResponseCarriesItsAge) {
-  const auto out = make_cached_response(entry(), Seconds(70), 9, client_of(verb::get), kOptions);
+  const auto out = make_cached_response(entry(), Seconds(70), 9, client_of(verb::get), kForwarding);
   EXPECT_EQ(out.head[http::field::age], "70");
   EXPECT_EQ(out.head.count(http::field::age), 1u);
   EXPECT_EQ(out.head[http::field::date], kNowText) << "the time it was received";
@@ -252,7 +253,7 @@ TEST(Forwarding, CachedResponseCarriesItsAge) {
 
 TEST(Forwarding, PartialResponse) {
   const auto out =
-      make_partial_response(entry(), Seconds(1), {2, 5}, 10, client_of(verb::get), kOptions);
+      make_partial_response(entry(), Seconds(1), {2, 5}, 10, client_of(verb::get), kForwarding);
   EXPECT_EQ(out.head.result_int(), 206u);
   EXPECT_EQ(out.head.reason(), "Partial Content");
   EXPECT_EQ(out.head[http::field::content_range], "bytes 2-5/10");
@@ -262,7 +263,7 @@ TEST(Forwarding, PartialResponse) {
 }
 
 TEST(Forwarding, NotModifiedCarriesOnlyWhatItMust) {
-  const auto out = make_not_modified(entry(), Seconds(7), client_of(verb::get), kOptions);
+  const auto out = make_not_modified(entry(), Seconds(7), client_of(verb::get), kForwarding);
   EXPECT_EQ(out.head.result_int(), 304u);
   EXPECT_EQ(out.framing, BodyFraming::kNone);
   EXPECT_EQ(text_of(out.head),
@@ -271,12 +272,12 @@ TEST(Forwarding, NotModifiedCarriesOnlyWhatItMust) {
                 std::string(kNowText) + "\nVia: 1.1 cacheoff\n");
   StoredResponse untagged = entry();
   untagged.head.erase(http::field::etag);
-  const auto other = make_not_modified(untagged, Seconds(7), client_of(verb::get), kOptions);
+  const auto other = make_not_modified(untagged, Seconds(7), client_of(verb::get), kForwarding);
   EXPECT_EQ(other.head[http::field::last_modified], "x");
 }
 
 TEST(Forwarding, Unsatisfiable) {
-  const auto out = make_unsatisfiable(10, client_of(verb::get), kNow);
+  const auto out = make_unsatisfiable(10, client_of(verb::get), kForwardedAt);
   EXPECT_EQ(out.head.result_int(), 416u);
   EXPECT_EQ(text_of(out.head),
             "Date: " + std::string(kNowText) + "\nContent-Range: bytes */10\nContent-Length: 0\n");

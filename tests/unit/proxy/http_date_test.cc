@@ -8,8 +8,8 @@
 namespace proxy {
 namespace {
 
-constexpr HttpTime kNow{Seconds(1'700'000'000)};  // Tue, 14 Nov 2023 22:13:20 GMT.
-constexpr int64_t kExample = 784'111'777;         // The RFC's 6 November 1994, 08:49:37.
+constexpr HttpTime kReadAt{Seconds(1'700'000'000)};  // Tue, 14 Nov 2023 22:13:20 GMT.
+constexpr int64_t kExample = 784'111'777;            // The RFC's 6 November 1994, 08:49:37.
 
 HttpTime at(int64_t seconds) {
   return HttpTime(Seconds(seconds));
@@ -33,7 +33,7 @@ TEST(HttpDate, IgnoresTheLocale) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   std::setlocale(LC_ALL, "de_DE.UTF-8");
   EXPECT_EQ(format_http_date(at(kExample)), "Sun, 06 Nov 1994 08:49:37 GMT");
-  EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT", kNow), at(kExample));
+  EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT", kReadAt), at(kExample));
   std::setlocale(LC_ALL, before.c_str());
 }
 
@@ -42,20 +42,20 @@ TEST(HttpDate, ReadsAllThreeForms) {
                            "Sun Nov  6 08:49:37 1994", "sun, 06 NOV 1994 08:49:37 gmt",
                            // The name of the day is not compared with the date.
                            "Mon, 06 Nov 1994 08:49:37 GMT"}) {
-    EXPECT_EQ(parse_http_date(text, kNow), at(kExample)) << text;
+    EXPECT_EQ(parse_http_date(text, kReadAt), at(kExample)) << text;
   }
-  EXPECT_EQ(parse_http_date("Wed Nov 16 08:49:37 1994", kNow), at(kExample + 10 * 86400));
+  EXPECT_EQ(parse_http_date("Wed Nov 16 08:49:37 1994", kReadAt), at(kExample + 10 * 86400));
 }
 
 TEST(HttpDate, ReadsEverySecondThatItFormats) {
   for (int64_t second = -62'167'219'200; second < 253'402'300'800; second += 123'456'789) {
-    EXPECT_EQ(parse_http_date(format_http_date(at(second)), kNow), at(second));
+    EXPECT_EQ(parse_http_date(format_http_date(at(second)), kReadAt), at(second));
   }
 }
 
 TEST(HttpDate, LeapSecondIsTheSecondBefore) {
-  EXPECT_EQ(parse_http_date("Sat, 31 Dec 2016 23:59:60 GMT", kNow),
-            parse_http_date("Sat, 31 Dec 2016 23:59:59 GMT", kNow));
+  EXPECT_EQ(parse_http_date("Sat, 31 Dec 2016 23:59:60 GMT", kReadAt),
+            parse_http_date("Sat, 31 Dec 2016 23:59:59 GMT", kReadAt));
 }
 
 TEST(HttpDate, TwoDigitYearsAreAtMostFiftyYearsAhead) {
@@ -74,9 +74,9 @@ TEST(HttpDate, TwoDigitYearsAreAtMostFiftyYearsAhead) {
                              "Sat, 14 Nov 2095 22:13:20 GMT"},
                         Case{"Tuesday, 29-Feb-00 00:00:00 GMT", "Tue, 29 Feb 2000 00:00:00 GMT",
                              "Tue, 14 Nov 2023 22:13:20 GMT"}}) {
-    const auto now = parse_http_date(c.now, kNow);
+    const auto now = parse_http_date(c.now, kReadAt);
     ASSERT_TRUE(now) << c.now;
-    EXPECT_EQ(parse_http_date(c.text, *now), parse_http_date(c.full, kNow)) << c.text;
+    EXPECT_EQ(parse_http_date(c.text, *now), parse_http_date(c.full, kReadAt)) << c.text;
   }
 }
 
@@ -113,7 +113,7 @@ TEST(HttpDate, RefusesEverythingElse) {
                            "Sunday, 06-Nov-94 08:49:37 GMTx",
                            "1994-11-06T08:49:37Z",
                            "784111777"}) {
-    EXPECT_EQ(parse_http_date(text, kNow), std::nullopt) << text;
+    EXPECT_EQ(parse_http_date(text, kReadAt), std::nullopt) << text;
   }
 }
 

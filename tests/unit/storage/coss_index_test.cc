@@ -20,7 +20,7 @@ namespace {
 using testing_support::seed_trace;
 using testing_support::test_seed;
 
-CossGeometry geometry() {
+CossGeometry fifty_stripes() {
   CossGeometry made;
   made.store_id = 7;
   made.stripe_size_bytes = 64 * 1024;
@@ -66,7 +66,7 @@ void expect_same(const CossIndex& index, const Plain& plain) {
 void run_random_operations(unsigned key_hash_bits, uint64_t keys, uint64_t seed) {
   SCOPED_TRACE(seed_trace(seed));
   Random random(seed);
-  CossIndex index(geometry(), key_hash_bits);
+  CossIndex index(fifty_stripes(), key_hash_bits);
   Plain plain;
   for (int i = 0; i < 20'000; ++i) {
     const KeyHash hash = hash_of(random.below(keys));
@@ -105,7 +105,7 @@ TEST(CossIndex, DoesWhatAPlainMapDoes) {
 }
 
 TEST(CossIndex, TellsPlacesFromStripesAndBack) {
-  const CossIndex index(geometry(), 128);
+  const CossIndex index(fifty_stripes(), 128);
   const CossLocation location = index.location(49, 64 * 1024 - 512, 400);
   EXPECT_EQ(index.stripe_of(location), 49u);
   EXPECT_EQ(index.offset_of(location), 64u * 1024 - 512);
@@ -127,32 +127,32 @@ class CleanIndexTest : public ::testing::Test {
   }
   CossIndexExtent write(uint64_t size_bytes_max = 10 << 20) {
     return *testing_support::run_task(
-        io_, write_coss_index(*file_, geometry(), log_, index_, size_bytes_max));
+        io_, write_coss_index(*file_, fifty_stripes(), log_, index_, size_bytes_max));
   }
   Result<std::vector<CossLiveStripe>> read(CossIndexExtent extent, CossIndex& into) {
-    return testing_support::run_task(io_, read_coss_index(*file_, geometry(), extent, into));
+    return testing_support::run_task(io_, read_coss_index(*file_, fifty_stripes(), extent, into));
   }
   void flip(uint64_t offset_bytes) {
     std::byte byte{};
-    const uint64_t at = geometry().index_offset() + offset_bytes;
+    const uint64_t at = fifty_stripes().index_offset() + offset_bytes;
     ASSERT_TRUE(testing_support::run_task(io_, file_->read(at, std::span(&byte, 1))).has_value());
     byte ^= std::byte{1};
     ASSERT_TRUE(testing_support::run_task(io_, file_->write(at, std::span(&byte, 1))).has_value());
   }
 
   testing_support::TempDir folder_;
-  boost::asio::io_context io_;
   testing_support::FakeClock clock_;
+  boost::asio::io_context io_;
   BlockingEngine engine_{clock_, AT_FDCWD};
   std::unique_ptr<File> file_;
-  CossIndex index_{geometry(), 128};
-  CossLog log_{geometry(), 2, io_.get_executor(), index_, [](uint32_t) {}, [] {}};
+  CossIndex index_{fifty_stripes(), 128};
+  CossLog log_{fifty_stripes(), 2, io_.get_executor(), index_, [](uint32_t) {}, [] {}};
 };
 
 TEST_F(CleanIndexTest, ComesBackWholeInSeveralPieces) {
   const CossIndexExtent extent = write();
   EXPECT_GT(extent.size_bytes, uint64_t{2'400'000});
-  CossIndex found(geometry(), 128);
+  CossIndex found(fifty_stripes(), 128);
   const auto live = read(extent, found);
   ASSERT_TRUE(live.has_value());
   ASSERT_EQ(live->size(), 2u);
@@ -170,14 +170,14 @@ TEST_F(CleanIndexTest, DamageAnywhereIsFoundAndLeavesNothing) {
   for (const uint64_t at : {uint64_t{0}, uint64_t{10}, uint64_t{20}, uint64_t{30}, uint64_t{60},
                             uint64_t{90}, uint64_t{1'500'000}, extent.size_bytes - 1}) {
     flip(at);
-    CossIndex found(geometry(), 128);
+    CossIndex found(fifty_stripes(), 128);
     EXPECT_EQ(read(extent, found).error(), Errc::kCorrupt) << at;
     EXPECT_EQ(found.count(), 0u);
     flip(at);
   }
   CossIndexExtent longer = extent;
   longer.size_bytes += kCossPageSize;
-  CossIndex found(geometry(), 128);
+  CossIndex found(fifty_stripes(), 128);
   EXPECT_EQ(read(longer, found).error(), Errc::kCorrupt);
   EXPECT_TRUE(read(extent, found).has_value());
 }

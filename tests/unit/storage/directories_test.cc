@@ -51,8 +51,8 @@ class StoreTest : public ::testing::Test {
     return count("directory_" + std::string(name), "dir=\"" + std::to_string(directory) + "\"");
   }
 
-  boost::asio::io_context io_;
   testing_support::FakeClock clock_;
+  boost::asio::io_context io_;
   BufferPool buffers_{io_.get_executor(), 65536, 4 << 20};
   std::unique_ptr<StorageScheme> store_;
 };

@@ -76,8 +76,8 @@ TEST(EngineFactory, ReadsTheOptionsOfTheHelper) {
 }
 
 TEST(EngineFactory, MakesAllThatItNames) {
-  boost::asio::io_context io;
   const testing_support::FakeClock clock;
+  boost::asio::io_context io;
   BufferPool buffers(io.get_executor(), 4096, 4096);
   const SchemeEnvironment environment{io.get_executor(), clock, buffers};
   const testing_support::TempDir folder;

@@ -45,8 +45,8 @@ class InstrumentedTest : public ::testing::Test {
         run_task(io_, store_object(*scheme_, "key", StoredObject("head", body))).has_value());
   }
 
-  boost::asio::io_context io_;
   FakeClock clock_;
+  boost::asio::io_context io_;
   BufferPool buffers_{io_.get_executor(), 65536, 1 << 20};
   GatedScheme* gated_ = nullptr;
   std::unique_ptr<StorageScheme> scheme_;

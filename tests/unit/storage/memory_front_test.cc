@@ -77,8 +77,8 @@ class MemoryFrontTest : public ::testing::Test {
   }
   double memory_hits() const { return count("memory_front_opens_total", "result=\"hit\""); }
 
-  boost::asio::io_context io_;
   FakeClock clock_;
+  boost::asio::io_context io_;
   BufferPool buffers_{io_.get_executor(), 65536, 1 << 20};
   GatedScheme* disk_ = nullptr;
   std::unique_ptr<StorageScheme> front_;

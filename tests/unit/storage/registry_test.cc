@@ -67,8 +67,8 @@ class MakeScheme : public ::testing::Test {
     const SchemeEnvironment environment{io_.get_executor(), clock_, buffers_};
     return make_scheme(spec, environment);
   }
-  boost::asio::io_context io_;
   SystemClock clock_;
+  boost::asio::io_context io_;
   BufferPool buffers_{io_.get_executor(), 65536, 1 << 20};
 };
 

@@ -14,7 +14,7 @@ using traces::parse_log_line;
 using traces::SkipReason;
 
 /// The record of a line, or a failed test.
-AccessRecord record_of(std::string line) {
+AccessRecord native_record_of(std::string line) {
   // The record's views must outlive the call.
   static std::deque<std::string> kept_lines;
   kept_lines.push_back(std::move(line));
@@ -40,7 +40,7 @@ const std::string kPlain =
     "HIER_DIRECT/198.51.100.9 image/png";
 
 TEST(SquidNative, ReadsEveryColumn) {
-  const auto record = record_of(kPlain);
+  const auto record = native_record_of(kPlain);
   EXPECT_EQ(record.format, LogFormat::kSquidNative);
   EXPECT_EQ(unix_ms(record.arrival), 1700000003120 - 2345) << "the log has the end";
   EXPECT_EQ(record.elapsed, std::chrono::milliseconds(2345));
@@ -57,9 +57,11 @@ TEST(SquidNative, ReadsEveryColumn) {
 }
 
 TEST(SquidNative, ElapsedMayBeNegativeOrWideOrUnpadded) {
-  EXPECT_EQ(record_of("1700000003.120 -7 h TCP_HIT/200 5 GET http://a/ - NONE/- -").elapsed.count(),
+  EXPECT_EQ(native_record_of("1700000003.120 -7 h TCP_HIT/200 5 GET http://a/ - NONE/- -")
+                .elapsed.count(),
             0);
-  const auto wide = record_of("1700000003.120 12345678 h TCP_HIT/200 5 GET http://a/ - NONE/- -");
+  const auto wide =
+      native_record_of("1700000003.120 12345678 h TCP_HIT/200 5 GET http://a/ - NONE/- -");
   EXPECT_EQ(unix_ms(wide.arrival), 1700000003120 - 12345678);
   EXPECT_EQ(fault_of("1700000003.120 999999999999 h TCP_HIT/200 5 GET http://a/ - NONE/- -"),
             SkipReason::kBadLine);
@@ -68,51 +70,54 @@ TEST(SquidNative, ElapsedMayBeNegativeOrWideOrUnpadded) {
 TEST(SquidNative, SizesOfNoSizeAreUnknownNotZero) {
   for (const std::string size : {"-", "-1"}) {
     const auto record =
-        record_of("1700000003.120 7 h TCP_MISS/303 " + size + " GET http://a/ - NONE/- -");
+        native_record_of("1700000003.120 7 h TCP_MISS/303 " + size + " GET http://a/ - NONE/- -");
     EXPECT_FALSE(record.size_bytes) << size;
   }
-  EXPECT_EQ(record_of("1700000003.120 7 h TCP_HIT/200 0 GET http://a/ - NONE/- -").size_bytes, 0U);
   EXPECT_EQ(
-      record_of("1700000003.120 7 h TCP_HIT/200 8589934592 GET http://a/ - NONE/- -").size_bytes,
-      8589934592U);
+      native_record_of("1700000003.120 7 h TCP_HIT/200 0 GET http://a/ - NONE/- -").size_bytes, 0U);
+  EXPECT_EQ(native_record_of("1700000003.120 7 h TCP_HIT/200 8589934592 GET http://a/ - NONE/- -")
+                .size_bytes,
+            8589934592U);
   EXPECT_EQ(
       fault_of("1700000003.120 7 h TCP_HIT/200 99999999999999999999 GET http://a/ - NONE/- -"),
       SkipReason::kBadLine);
 }
 
 TEST(SquidNative, TagsAreReadByTheirParts) {
-  const auto record = record_of(
+  const auto record = native_record_of(
       "1700000003.120 7 ::1 TCP_CF_MISS_TIMEDOUT_ABORTED/000 0 GET http://a/ - TIMEOUT_DIRECT/b -");
   EXPECT_EQ(record.client, "::1");
   EXPECT_EQ(record.status, 0);
   EXPECT_TRUE(record.aborted);
-  EXPECT_EQ(record_of("1700000003.120 7 h TCP_MISS/0 0 GET http://a/ - DEFAULT_PARENT/ -").status,
-            0);
+  EXPECT_EQ(
+      native_record_of("1700000003.120 7 h TCP_MISS/0 0 GET http://a/ - DEFAULT_PARENT/ -").status,
+      0);
 }
 
 TEST(SquidNative, ColumnsMayBeMissingOrFollowAtTheEnd) {
-  const auto nine = record_of("1700000003.120 7 h TCP_HIT/200 9 GET http://a/ - DIRECT/192.0.2.1");
+  const auto nine =
+      native_record_of("1700000003.120 7 h TCP_HIT/200 9 GET http://a/ - DIRECT/192.0.2.1");
   EXPECT_EQ(nine.content_type, "");
   EXPECT_EQ(nine.hierarchy, "DIRECT/192.0.2.1");
-  const auto more = record_of(kPlain + " \"-\" \"agent\" [A: b\\r\\n] [C: d]");
+  const auto more = native_record_of(kPlain + " \"-\" \"agent\" [A: b\\r\\n] [C: d]");
   EXPECT_EQ(more.url, "http://img.example.net/a.png?");
   EXPECT_EQ(more.content_type, "image/png");
 }
 
 TEST(SquidNative, BlanksInTheUrlAreFoundFromBehind) {
-  const auto record = record_of(
+  const auto record = native_record_of(
       "1700000003.120 7 h TCP_HIT/200 9 GET http://a/my  own file.txt bob DIRECT/- text/plain x");
   EXPECT_EQ(record.url, "http://a/my  own file.txt");
   EXPECT_EQ(record.content_type, "text/plain");
 }
 
 TEST(SquidNative, SyslogInFrontIsPassedOver) {
-  EXPECT_EQ(record_of("Dec  4 03:31:46 gate (squid-1): " + kPlain).status, 200);
-  EXPECT_EQ(record_of("<134>Dec  4 03:31:46 gate (squid): " + kPlain).status, 200);
+  EXPECT_EQ(native_record_of("Dec  4 03:31:46 gate (squid-1): " + kPlain).status, 200);
+  EXPECT_EQ(native_record_of("<134>Dec  4 03:31:46 gate (squid): " + kPlain).status, 200);
 }
 
 TEST(SquidNative, ALocalTimeInFrontIsReadToo) {
-  const auto record = record_of(
+  const auto record = native_record_of(
       "21/Dec/2020:14:44:58 +0100    380 h TCP_MISS/301 666 GET http://a/ - HIER_DIRECT/a "
       "text/html");
   EXPECT_EQ(record.format, LogFormat::kSquidLocalTime);

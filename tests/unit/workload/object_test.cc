@@ -13,7 +13,7 @@
 namespace workload {
 namespace {
 
-ObjectSpec sample_object() {
+ObjectSpec stamped_object() {
   return {7, 0x1234, ContentType::kHtml, 10000, true, 1700000000, 86400};
 }
 
@@ -63,7 +63,7 @@ TEST(ObjectPath, HoldsTheLargestValues) {
 }
 
 TEST(ObjectPath, RefusesEveryDamagedPath) {
-  const std::string path = object_path(sample_object());
+  const std::string path = object_path(stamped_object());
   const std::string alphabet = "0123456789abcdefgzAF-./?%+ ";
   for (size_t i = 0; i < path.size(); ++i) {
     EXPECT_FALSE(parse_object_path(path.substr(0, i))) << i;
@@ -84,13 +84,13 @@ TEST(ObjectPath, RefusesEveryDamagedPath) {
 }
 
 TEST(ObjectPath, RefusesValuesOutOfRangeWhateverTheCheckCode) {
-  ObjectSpec object = sample_object();
+  ObjectSpec object = stamped_object();
   object.size_bytes = kObjectSizeBytesMax + 1;
   EXPECT_FALSE(parse_object_path(object_path(object)));
-  object = sample_object();
+  object = stamped_object();
   object.last_modified_unix_s = -1;
   EXPECT_FALSE(parse_object_path(object_path(object)));
-  object = sample_object();
+  object = stamped_object();
   object.lifetime_s = kLifetimeMaxS + 1;
   EXPECT_FALSE(parse_object_path(object_path(object)));
 }
@@ -100,7 +100,7 @@ TEST(ObjectPath, ExtensionsHaveTheirSharesAndFitTheMediaType) {
   int exe = 0;
   constexpr int kObjects = 10000;
   for (int i = 0; i < kObjects; ++i) {
-    ObjectSpec object = sample_object();
+    ObjectSpec object = stamped_object();
     object.id = static_cast<uint64_t>(i);
     EXPECT_EQ(media_type(object), "text/html");
     html += object_path(object).ends_with(".html") ? 1 : 0;
@@ -114,7 +114,7 @@ TEST(ObjectPath, ExtensionsHaveTheirSharesAndFitTheMediaType) {
 }
 
 TEST(ObjectEtag, IsAFunctionOfEveryField) {
-  const ObjectSpec object = sample_object();
+  const ObjectSpec object = stamped_object();
   std::set<std::string> tags{object_etag(object)};
   for (const auto& other : other_versions(object)) tags.insert(object_etag(other));
   ObjectSpec other = object;
@@ -128,7 +128,7 @@ TEST(ObjectEtag, IsAFunctionOfEveryField) {
 }
 
 TEST(ObjectBody, AnyPieceIsThePartOfTheWhole) {
-  const ObjectSpec object = sample_object();
+  const ObjectSpec object = stamped_object();
   const auto whole = body_of(object, 0, object.size_bytes);
   for (size_t offset = 0; offset < 40; ++offset) {
     for (size_t length = 0; length < 40; ++length) {
@@ -150,7 +150,7 @@ TEST(ObjectBody, IsTheSameOnEveryMachine) {
 }
 
 TEST(ObjectBody, AnotherVersionHasOtherBytes) {
-  const ObjectSpec object = sample_object();
+  const ObjectSpec object = stamped_object();
   const auto bytes = body_of(object, 0, 4096);
   for (const auto& other : other_versions(object)) {
     const auto wrong = first_wrong_byte(other, 0, bytes);
@@ -164,7 +164,7 @@ TEST(ObjectBody, AnotherVersionHasOtherBytes) {
 }
 
 TEST(ObjectBody, FindsTheOneWrongByteWhereverItIs) {
-  const ObjectSpec object = sample_object();
+  const ObjectSpec object = stamped_object();
   for (const uint64_t offset : {0u, 1u, 7u, 8u, 4093u}) {
     auto bytes = body_of(object, offset, 5000);
     for (size_t at = 0; at < bytes.size(); at += at < 20 || at > 4080 ? 1 : 97) {
@@ -176,7 +176,7 @@ TEST(ObjectBody, FindsTheOneWrongByteWhereverItIs) {
 }
 
 TEST(ObjectBody, BytesPastTheEndAreWrong) {
-  ObjectSpec object = sample_object();
+  ObjectSpec object = stamped_object();
   object.size_bytes = 100;
   const auto bytes = body_of(object, 90, 20);
   EXPECT_EQ(first_wrong_byte(object, 90, bytes), 100u);
@@ -191,7 +191,7 @@ TEST(ObjectBody, NoBlockRepeats) {
   constexpr size_t kObjects = 64;
   constexpr size_t kBytes = 4096;
   for (uint64_t id = 0; id < kObjects; ++id) {
-    ObjectSpec object = sample_object();
+    ObjectSpec object = stamped_object();
     object.id = id;
     const auto bytes = body_of(object, 0, kBytes);
     for (size_t at = 0; at < kBytes; at += 8) {

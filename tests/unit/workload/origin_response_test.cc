@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kNow = 1704067200;  // 2024-01-01 00:00:00 UTC
 
-ObjectSpec sample_object() {
+ObjectSpec html_object() {
   return {7, 9, ContentType::kHtml, 10000, true, 1700000000, 86400};
 }
 
@@ -39,7 +39,7 @@ std::string field(const OriginResponse& response, const std::string& name) {
 }
 
 TEST(OriginResponse, CarriesEverythingThatAnObjectSays) {
-  const auto object = sample_object();
+  const auto object = html_object();
   const auto response = answer_to(request_for(object));
   EXPECT_EQ(response.status, 200u);
   EXPECT_TRUE(response.head.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -59,7 +59,7 @@ TEST(OriginResponse, CarriesEverythingThatAnObjectSays) {
 }
 
 TEST(OriginResponse, UncachableObjectsSaySo) {
-  auto object = sample_object();
+  auto object = html_object();
   object.cachable = false;
   const auto response = answer_to(request_for(object));
   EXPECT_EQ(field(response, "Cache-Control"), "private, no-cache");
@@ -67,7 +67,7 @@ TEST(OriginResponse, UncachableObjectsSaySo) {
 }
 
 TEST(OriginResponse, HeadHasTheHeadOfGetAndNoBody) {
-  auto request = request_for(sample_object());
+  auto request = request_for(html_object());
   const auto get = answer_to(request);
   request.method = OriginRequest::Method::kHead;
   const auto head = answer_to(request);
@@ -76,7 +76,7 @@ TEST(OriginResponse, HeadHasTheHeadOfGetAndNoBody) {
 }
 
 TEST(OriginResponse, ModificationDateDecidesAConditionalRequest) {
-  auto request = request_for(sample_object());
+  auto request = request_for(html_object());
   request.if_modified_since = HttpDate(1700000000 - 1).text();
   EXPECT_EQ(answer_to(request).status, 200u);
   for (const int later : {0, 1}) {
@@ -94,7 +94,7 @@ TEST(OriginResponse, ModificationDateDecidesAConditionalRequest) {
 }
 
 TEST(OriginResponse, EntityTagsGoBeforeDates) {
-  const auto object = sample_object();
+  const auto object = html_object();
   auto request = request_for(object);
   const std::string tag = object_etag(object);
   for (const auto& list :
@@ -136,7 +136,7 @@ TEST(OriginResponse, Ranges) {
                           {"bytes=+1-2", 200, 0, 10000, "(none)"},
                           {"lines=0-1", 200, 0, 10000, "(none)"}};
   for (const auto& each : cases) {
-    auto request = request_for(sample_object());
+    auto request = request_for(html_object());
     request.range = each.range;
     const auto response = answer_to(request);
     EXPECT_EQ(response.status, each.status) << each.range;
@@ -151,7 +151,7 @@ TEST(OriginResponse, Ranges) {
 }
 
 TEST(OriginResponse, RangeOfAnEmptyObjectIsUnsatisfiable) {
-  auto object = sample_object();
+  auto object = html_object();
   object.size_bytes = 0;
   auto request = request_for(object);
   EXPECT_EQ(field(answer_to(request), "Content-Length"), "0");
@@ -162,7 +162,7 @@ TEST(OriginResponse, RangeOfAnEmptyObjectIsUnsatisfiable) {
 }
 
 TEST(OriginResponse, IfRangeGuardsTheRange) {
-  const auto object = sample_object();
+  const auto object = html_object();
   auto request = request_for(object);
   request.range = "bytes=0-0";
   for (const auto& [guard, status] : {std::pair(object_etag(object), 206u),
@@ -176,7 +176,7 @@ TEST(OriginResponse, IfRangeGuardsTheRange) {
 }
 
 TEST(OriginResponse, PostIsAnsweredWithTheObjectThatNoCacheMayKeep) {
-  auto request = request_for(sample_object());
+  auto request = request_for(html_object());
   request.method = OriginRequest::Method::kPost;
   request.if_none_match = "*";
   request.range = "bytes=0-0";
@@ -190,7 +190,7 @@ TEST(OriginResponse, PostIsAnsweredWithTheObjectThatNoCacheMayKeep) {
 }
 
 TEST(OriginResponse, OthersAreRefused) {
-  auto request = request_for(sample_object());
+  auto request = request_for(html_object());
   request.method = OriginRequest::Method::kOther;
   EXPECT_EQ(answer_to(request).status, 405u);
   EXPECT_NE(field(answer_to(request), "Allow"), "(none)");
@@ -204,7 +204,7 @@ TEST(OriginResponse, OthersAreRefused) {
 }
 
 TEST(OriginResponse, WithoutATransactionThereIsNoStamp) {
-  auto request = request_for(sample_object());
+  auto request = request_for(html_object());
   request.transaction.reset();
   EXPECT_EQ(field(answer_to(request), "X-Cacheoff-Body-For"), "(none)");
 }

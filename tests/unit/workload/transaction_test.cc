@@ -337,13 +337,13 @@ TEST_F(TransactionTest, CachesMayNotAnswerEverything) {
 }
 
 TEST_F(TransactionTest, AHitPastItsLifetimeIsStaleUnlessValidated) {
-  const auto age = [this](int64_t seconds) {
+  const auto age = [this](int64_t age_s) {
     return std::chrono::duration_cast<std::chrono::seconds>(clock_.wall_now().time_since_epoch())
                .count() -
-           seconds;
+           age_s;
   };
-  const auto aged = [&](int64_t seconds) {
-    return [date = age(seconds)](ObjectReply& reply) {
+  const auto aged = [&](int64_t age_s) {
+    return [date = age(age_s)](ObjectReply& reply) {
       reply.body_stamp = kOther;
       reply.date = HttpDate(date).text();
     };
