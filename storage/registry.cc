@@ -41,6 +41,24 @@ std::string unknown_scheme(const std::string& name) {
          join(registry(), [](const SchemeRow& row) { return row.name; });
 }
 
+/// Less than a few blocks of a filesystem holds no object.
+constexpr uint64_t kDiskCapacityMin = 64 * kKiB;
+
+/// Why no object can ever be stored, where that is so.
+std::string nothing_fits(const SchemeSpec& spec, const SizeBounds& bounds,
+                         uint64_t object_size_bytes_max) {
+  const std::string scheme = "scheme " + spec.scheme;
+  if (object_size_bytes_max == 0) {
+    return scheme + " can hold nothing in size=" + std::to_string(spec.capacity_bytes);
+  }
+  if (bounds.min_bytes > object_size_bytes_max) {
+    return scheme + ": min-size=" + std::to_string(bounds.min_bytes) +
+           " is above the largest object that it takes, " + std::to_string(object_size_bytes_max) +
+           " bytes";
+  }
+  return "";
+}
+
 /// What is wrong with `spec` by the row's table; empty if nothing is.
 std::string check(const SchemeSpec& spec, const SchemeRow& row) {
   const std::string scheme = "scheme " + spec.scheme;
@@ -49,6 +67,10 @@ std::string check(const SchemeSpec& spec, const SchemeRow& row) {
     return scheme + " keeps nothing on disk: leave out path=";
   if (row.needs_size && spec.capacity_bytes == 0) {
     return scheme + " needs size=, its capacity, e.g. size=1G";
+  }
+  if (row.needs_path && row.needs_size && spec.capacity_bytes < kDiskCapacityMin) {
+    return scheme + " can hold nothing in size=" + std::to_string(spec.capacity_bytes) +
+           "; give at least " + std::to_string(kDiskCapacityMin / kKiB) + "K";
   }
   std::vector<SchemeOption> known(row.options.begin(), row.options.end());
   if (row.needs_path) {
@@ -172,6 +194,10 @@ SchemeOrError make_bare_scheme(const SchemeSpec& spec, const SchemeEnvironment& 
   const SizeBounds bounds = take_size_bounds(own, made.error);
   if (!made.error.empty()) return made;
   made = row->make(own, environment);
+  if (made.scheme && row->needs_size) {
+    made.error = nothing_fits(spec, bounds, made.scheme->info().object_size_bytes_max);
+    if (!made.error.empty()) made.scheme.reset();
+  }
   if (made.scheme) made.scheme = make_size_bounded(std::move(made.scheme), bounds);
   return made;
 }

@@ -165,6 +165,10 @@ LogResult<std::unique_ptr<ByteSource>> open_file_source(const std::string& path)
   struct stat status {};
   if (::fstat(fd, &status) != 0) return LogError{"can't read " + path + ": " + reason_of(errno)};
   if (S_ISDIR(status.st_mode)) return LogError{path + " is a folder, not a log"};
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+    // Some of them never end.
+    return LogError{path + " is a device, not a log"};
+  }
   return std::unique_ptr<ByteSource>(std::move(source));
 }
 

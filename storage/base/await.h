@@ -1,3 +1,4 @@
+// How coroutines wait for an operation that may fail.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>

@@ -1,3 +1,4 @@
+// Text as the bytes that storage writes.
 #pragma once
 
 #include <cstddef>

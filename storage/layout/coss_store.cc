@@ -186,6 +186,7 @@ Task<void> CossStore::settle_removals() {
 }
 
 Task<void> CossStore::leave_clean() {
+  if (!volume_->in_place()) co_return Error(Errc::kIo, errno);
   Result<void> done = co_await settle_removals();
   if (done) done = co_await file_->sync();
   if (!done) co_return done;

@@ -41,6 +41,9 @@ class CossVolume {
 
   /// Makes the present number of stripes the store's, and a file as long as that needs.
   bool adopt_size();
+  /// Whether the file is still where it was and as long as it has to be. False, with errno, where
+  /// someone removed, replaced or cut it.
+  bool in_place() const { return file_->in_place(file_size_bytes()); }
   /// Gives the lock back; others may use the store from now on.
   void unlock() { file_->unlock(); }
 

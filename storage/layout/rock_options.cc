@@ -19,7 +19,8 @@ constexpr std::array<SchemeOption, 7> kOptions = {{
     {"slot-size", "16K", "size of a slot, a power of two from 4K to 1M"},
     {"max-object", "", "largest body that is stored, a size; a quarter of the cache if not given"},
     {"policy", kDefaultPolicy, kPolicyMeaning},
-    {"free-slots", "64", "slots kept free ahead of their use, at most a sixteenth of all"},
+    {"free-slots", "64",
+     "slots kept free ahead of their use, at most a sixteenth of all (left out: 64 or that many)"},
     {"direct", "off", "on: past the page cache (O_DIRECT)"},
     {"max-swap-rate", "0", "reads and writes a second, which are paced; 0: as many as there are"},
     {"swap-timeout", "0",
@@ -107,8 +108,14 @@ RockOptions parse_rock_options(const SchemeSpec& spec, std::string& error) {
     complain(spec, kOptions[2], policy_error, error);
   }
   const uint64_t wanted_free = parse_number(spec, kOptions[3], kRockNoSlot, error);
-  options.free_slots =
-      static_cast<uint32_t>(std::min<uint64_t>(wanted_free, options.slot_count / 16));
+  const uint64_t free_max = options.slot_count / 16;
+  if (spec.options.contains("free-slots") && wanted_free > free_max) {
+    complain(spec, kOptions[3],
+             "a store of " + std::to_string(options.slot_count) + " slots keeps at most " +
+                 std::to_string(free_max) + " free",
+             error);
+  }
+  options.free_slots = static_cast<uint32_t>(std::min(wanted_free, free_max));
   const std::string direct = text_of(spec, kOptions[4]);
   options.direct = direct == "on";
   if (direct != "on" && direct != "off") complain(spec, kOptions[4], "give on or off", error);

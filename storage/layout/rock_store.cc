@@ -159,6 +159,7 @@ Task<void> RockStore::stop(StopMode mode) {
 }
 
 Task<void> RockStore::leave_clean() {
+  if (!volume_->in_place()) co_return Error(Errc::kIo, errno);
   retry_condemned(condemned_.size());
   while (operations_ > 0) co_await signal_->wait_for_ever();
   // The clean index would hide a head slot that is still there until it comes back after a crash:

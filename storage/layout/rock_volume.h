@@ -35,6 +35,9 @@ class RockVolume {
   /// Makes the present number of slots the store's, and a file as long as that needs. False, with
   /// errno, on failure.
   bool adopt_size();
+  /// Whether the file is still where it was and as long as it has to be. False, with errno, where
+  /// someone removed, replaced or cut it.
+  bool in_place() const { return file_->in_place(geometry_.file_size_bytes()); }
   /// Gives the lock back; others may use the store from now on.
   void unlock() { file_->unlock(); }
 

@@ -116,6 +116,22 @@ uint64_t VolumeFile::size_bytes() const {
   return ::fstat(fd_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
+bool VolumeFile::in_place(uint64_t wanted_bytes) const {
+  struct stat held {};
+  struct stat named {};
+  if (::fstat(fd_, &held) != 0) return false;
+  if (::fstatat(directory_fd_, name_.c_str(), &named, 0) != 0) return false;
+  if (held.st_dev != named.st_dev || held.st_ino != named.st_ino) {
+    errno = ESTALE;
+    return false;
+  }
+  if (size_bytes() < wanted_bytes) {
+    errno = ENODATA;
+    return false;
+  }
+  return true;
+}
+
 int64_t VolumeFile::read_front(std::span<std::byte> out) const {
   return ::pread(fd_, out.data(), out.size(), 0);
 }

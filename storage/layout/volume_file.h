@@ -46,6 +46,9 @@ class VolumeFile {
   bool make_room(uint64_t wanted_bytes, uint64_t asked_bytes, std::string& error) const;
   /// Cuts a file that is longer; a device stays as it is. False, with errno, on failure.
   bool shorten(uint64_t wanted_bytes) const;
+  /// Whether the name still leads to this file, and the file is at least `wanted_bytes` long: what
+  /// was put into a file that someone removed or cut is lost. False, with errno, where it is not.
+  bool in_place(uint64_t wanted_bytes) const;
   /// Removes the file if open() has made it: an empty one is of no use to anybody.
   void remove_if_made() const;
   /// Gives the lock back; others may use the store from now on.

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <thread>
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
+#include "tests/crash/crash_rounds.h"
 #include "tests/support/coss_under_test.h"
 #include "tests/support/durable_history.h"
 #include "tests/support/pattern.h"
@@ -20,12 +20,6 @@ namespace testing_support {
 namespace {
 
 constexpr uint64_t kKeys = 60;
-
-/// How many processes are killed; CACHEOFF_CRASH_ROUNDS for longer runs.
-uint64_t crash_rounds() {
-  const char* const text = std::getenv("CACHEOFF_CRASH_ROUNDS");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 25 : storage::parse_count(text).value_or(25);
-}
 
 std::string key_of(uint64_t key) {
   return "http://example.org/" + std::to_string(key);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -13,6 +12,7 @@
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
+#include "tests/crash/crash_rounds.h"
 #include "tests/support/pattern.h"
 #include "tests/support/rock_under_test.h"
 #include "tests/support/seed.h"
@@ -23,12 +23,6 @@ namespace {
 using storage::Errc;
 
 constexpr uint64_t kKeys = 40;
-
-/// How many processes are killed; CACHEOFF_CRASH_ROUNDS for longer runs.
-uint64_t crash_rounds() {
-  const char* const text = std::getenv("CACHEOFF_CRASH_ROUNDS");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 25 : storage::parse_count(text).value_or(25);
-}
 
 std::string key_of(uint64_t key) {
   return "http://example.org/" + std::to_string(key);

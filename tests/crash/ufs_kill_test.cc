@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <thread>
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
+#include "tests/crash/crash_rounds.h"
 #include "tests/support/pattern.h"
 #include "tests/support/seed.h"
 #include "tests/support/ufs_under_test.h"
@@ -22,12 +22,6 @@ namespace {
 using storage::Errc;
 
 constexpr uint64_t kKeys = 40;
-
-/// How many processes are killed; CACHEOFF_CRASH_ROUNDS for longer runs.
-uint64_t crash_rounds() {
-  const char* const text = std::getenv("CACHEOFF_CRASH_ROUNDS");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 25 : storage::parse_count(text).value_or(25);
-}
 
 std::string key_of(uint64_t key) {
   return "http://example.org/" + std::to_string(key);

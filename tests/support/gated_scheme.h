@@ -14,7 +14,7 @@
 namespace testing_support {
 
 /// Where operations stop until they are let go, one by one in any order. Executor of the test.
-class Gate {
+class SchemeGate {
  public:
   /// While it is closed, operations wait; opening it does not let go of those that wait already.
   void close() { closed_ = true; }
@@ -48,8 +48,8 @@ class GatedScheme final : public storage::StorageScheme {
  public:
   explicit GatedScheme(std::unique_ptr<storage::StorageScheme> inner) : inner_(std::move(inner)) {}
 
-  Gate before;
-  Gate after;
+  SchemeGate before;
+  SchemeGate after;
   storage::Error failure;
 
   const storage::SchemeInfo& info() const override { return inner_->info(); }

@@ -156,6 +156,9 @@ Expected<void> check_places(const ExperimentOptions& options) {
   if (auto fit = check_options(options); !fit) return fit;
   std::error_code failure;
   const std::filesystem::path out = options.out;
+  if (std::filesystem::exists(out, failure) && !std::filesystem::is_directory(out, failure)) {
+    return usage_problem("--out '" + options.out + "': is no folder");
+  }
   const bool holds_result = std::filesystem::exists(out / "results.json", failure) ||
                             std::filesystem::exists(out / "cells", failure);
   if (holds_result && !options.resume) {

@@ -294,6 +294,11 @@ int run_load_command(const std::vector<std::string>& command_line) {
       print_help(description);
       return kExitSuccess;
     }
+    for (const char* const name : {"out", "request-log"}) {
+      if (values.count(name) > 0 && values[name].as<std::string>().empty()) {
+        throw UsageError("--" + std::string(name) + " '': name where to write, or leave it out");
+      }
+    }
     return run_with(arguments);
   } catch (const UsageError& error) {
     std::cerr << "cacheoff load: " << error.what() << '\n';

@@ -22,7 +22,7 @@ int report(const std::vector<std::string>& folders) {
         results ? write_report(folder, *results) : Expected<ReportFiles>(results.error());
     if (!files) {
       std::cerr << "cacheoff report: " << files.error().text << '\n';
-      status = kExitFailed;
+      status = results ? kExitFailed : kExitUsage;
       continue;
     }
     if (folders.size() > 1) std::cout << folder << ":\n";

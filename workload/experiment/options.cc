@@ -32,27 +32,33 @@ std::optional<double> parse_positive(std::string_view text) {
   return value;
 }
 
-/// The parts of a comma-separated list, each once, in the order given.
-Values unique_list(const Values& values) {
+/// The parts of comma-separated lists in the order given; one that is there twice is refused, since
+/// it would be run once and look as if it had been run twice.
+Expected<Values> list_of_different(std::string_view option, const Values& values) {
   Values parts;
   for (const auto& value : values) {
     for (auto& part : split_list(value)) {
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) {
-        parts.push_back(std::move(part));
+      if (std::find(parts.begin(), parts.end(), part) != parts.end()) {
+        return wrong(option, part, "is named twice; --repeat N runs each cell N times");
       }
+      parts.push_back(std::move(part));
     }
   }
   return parts;
 }
 
 Expected<void> set_schemes(ExperimentOptions& options, const Values& values) {
-  options.schemes = unique_list(values);
+  auto schemes = list_of_different("scheme", values);
+  if (!schemes) return schemes.error();
+  options.schemes = std::move(*schemes);
   if (options.schemes.empty()) return wrong("scheme", "", "must name a scheme, e.g. memory,ufs");
   return {};
 }
 
 Expected<void> set_filesystems(ExperimentOptions& options, const Values& values) {
-  options.filesystems = unique_list(values);
+  auto filesystems = list_of_different("filesystem", values);
+  if (!filesystems) return filesystems.error();
+  options.filesystems = std::move(*filesystems);
   for (const auto& name : options.filesystems) {
     if (std::find(kFilesystems.begin(), kFilesystems.end(), name) == kFilesystems.end()) {
       return wrong("filesystem", name, "this version knows here and tmpfs");

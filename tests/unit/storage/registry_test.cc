@@ -5,6 +5,8 @@
 #include <boost/asio/io_context.hpp>
 #include <set>
 
+#include "tests/support/temp_dir.h"
+
 namespace storage {
 namespace {
 
@@ -96,6 +98,9 @@ TEST_F(MakeScheme, SaysInOneLineWhatIsWrong) {
       {"scheme=memory,size=1M,max-object=2M", "max-object=2M is not"},
       {"scheme=memory,size=1M,max-object=0", "max-object=0 is not"},
       {"scheme=memory,size=1M,max-object=x", "max-object=x is not"},
+      {"scheme=ufs,path=/nowhere,size=1", "can hold nothing in size=1; give at least 64K"},
+      {"scheme=coss,path=/nowhere,size=60K", "can hold nothing in size=61440"},
+      {"scheme=rock,path=/nowhere,size=60K", "can hold nothing in size=61440"},
   };
   for (const auto& [text, message] : wrong) {
     const SchemeOrError made = make(text);
@@ -103,6 +108,15 @@ TEST_F(MakeScheme, SaysInOneLineWhatIsWrong) {
     EXPECT_NE(made.error.find(message), std::string::npos) << text << " gave: " << made.error;
     EXPECT_EQ(made.error.find('\n'), std::string::npos);
   }
+}
+
+TEST_F(MakeScheme, ALowerBoundAboveTheLargestObjectIsRefused) {
+  const testing_support::TempDir folder;
+  const SchemeOrError made =
+      make("scheme=ufs,size=1M,min-size=300K,path=" + folder.path().string());
+  EXPECT_FALSE(made.scheme);
+  EXPECT_NE(made.error.find("min-size=307200 is above the largest object"), std::string::npos)
+      << made.error;
 }
 
 TEST_F(MakeScheme, ASchemeThatNeedsAPathSaysSo) {

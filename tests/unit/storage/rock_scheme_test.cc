@@ -16,11 +16,11 @@ std::string error_of(RockUnderTest& store) {
 
 TEST(RockScheme, BadOptionsAreNamedInOneLine) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"slot-size", "5000"},  {"slot-size", "2K"}, {"slot-size", "2M"},
-      {"max-object", "100G"}, {"max-object", "0"}, {"policy", "best"},
-      {"free-slots", "-1"},   {"direct", "yes"},   {"max-swap-rate", "fast"},
-      {"swap-timeout", "1s"}, {"engine", "steam"}, {"engine", "libaio"},
-      {"threads", "0"}};
+      {"slot-size", "5000"},  {"slot-size", "2K"},      {"slot-size", "2M"},
+      {"max-object", "100G"}, {"max-object", "0"},      {"policy", "best"},
+      {"free-slots", "-1"},   {"direct", "yes"},        {"max-swap-rate", "fast"},
+      {"swap-timeout", "1s"}, {"engine", "steam"},      {"engine", "libaio"},
+      {"threads", "0"},       {"free-slots", "1000000"}};
   for (const auto& [name, value] : wrong) {
     RockUnderTest store;
     store.spec().options[name] = value;

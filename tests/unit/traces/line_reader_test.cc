@@ -197,4 +197,12 @@ TEST(OpenLog, NamesTheFileInItsErrors) {
   EXPECT_EQ(read_all(**reader).lines.at(0).text, "by magic, not by name");
 }
 
+TEST(FileSource, ADeviceOrAFolderIsNoLog) {
+  for (const char* const path : {"/dev/zero", "/"}) {
+    const auto source = traces::open_file_source(path);
+    ASSERT_FALSE(source) << path;
+    EXPECT_NE(source.error().text.find("not a log"), std::string::npos) << source.error().text;
+  }
+}
+
 }  // namespace
