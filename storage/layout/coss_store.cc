@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/layout/coss_recovery.h"
+#include "storage/layout/volume_open.h"
 
 namespace storage {
 
@@ -18,10 +19,6 @@ constexpr std::chrono::seconds kStopWaitMax{10};
 // How many stripes that cannot be written it takes to give up leaving a clean store.
 constexpr uint64_t kStopFailuresMax = 3;
 constexpr unsigned kRelocationsMax = 2;
-
-bool refused_direct(const Error& error) {
-  return error.system_errno == EINVAL || error.system_errno == EOPNOTSUPP;
-}
 
 }  // namespace
 
@@ -101,14 +98,10 @@ Task<RecoveryReport> CossStore::start() {
 }
 
 Task<void> CossStore::open_file() {
-  Result<std::unique_ptr<File>> file =
-      co_await engine_->open(volume_->name(), OpenMode::kReadWriteDirect);
-  if (file && (*file)->alignment_bytes() > kCossPageSize) file = Error(Errc::kIo, EINVAL);
-  if (!file && refused_direct(file.error())) {
-    info_.warnings.emplace_back(
-        "coss: the filesystem refuses O_DIRECT, so stripes go through the page cache");
-    file = co_await engine_->open(volume_->name(), OpenMode::kReadWrite);
-  }
+  Result<std::unique_ptr<File>> file = co_await open_volume_file(
+      *engine_, volume_->name(), true, kCossPageSize,
+      "coss: the filesystem refuses O_DIRECT, so stripes go through the page cache",
+      info_.warnings);
   if (!file) co_return file.error();
   file_ = std::move(*file);
   co_return Result<void>();

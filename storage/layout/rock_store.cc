@@ -13,6 +13,7 @@
 #include "storage/layout/aligned_buffer.h"
 #include "storage/layout/rock_clean_index.h"
 #include "storage/layout/rock_recovery.h"
+#include "storage/layout/volume_open.h"
 
 namespace storage {
 
@@ -31,10 +32,6 @@ constexpr uint64_t kArrivingBytesMax = 64 * kMiB;
 std::unique_ptr<ReplacementPolicy> make_checked_policy(const RockOptions& options) {
   std::string error;  // The name was checked when the options were read.
   return make_policy(options.policy, uint64_t{options.slot_count} * options.slot_size_bytes, error);
-}
-
-bool refused_direct(const Error& error) {
-  return error.system_errno == EINVAL || error.system_errno == EOPNOTSUPP;
 }
 
 }  // namespace
@@ -104,15 +101,11 @@ Task<RecoveryReport> RockStore::start() {
 }
 
 Task<void> RockStore::open_file() {
-  const OpenMode wanted = options_.direct ? OpenMode::kReadWriteDirect : OpenMode::kReadWrite;
-  Result<std::unique_ptr<File>> file = co_await engine_->open(volume_->name(), wanted);
-  if (file && (*file)->alignment_bytes() > kRockPageSize) file = Error(Errc::kIo, EINVAL);
-  if (!file && options_.direct && refused_direct(file.error())) {
-    info_.warnings.emplace_back(
-        "rock: the filesystem refuses O_DIRECT, so direct=on has no effect: slots go through the "
-        "page cache");
-    file = co_await engine_->open(volume_->name(), OpenMode::kReadWrite);
-  }
+  Result<std::unique_ptr<File>> file =
+      co_await open_volume_file(*engine_, volume_->name(), options_.direct, kRockPageSize,
+                                "rock: the filesystem refuses O_DIRECT, so direct=on has no "
+                                "effect: slots go through the page cache",
+                                info_.warnings);
   if (!file) co_return file.error();
   file_ = std::move(*file);
   co_return Result<void>();

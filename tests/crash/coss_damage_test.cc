@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "storage/base/random.h"
+#include "tests/crash/numbered_objects.h"
 #include "tests/support/coss_under_test.h"
-#include "tests/support/pattern.h"
 #include "tests/support/seed.h"
 
 namespace testing_support {
@@ -14,28 +14,8 @@ using storage::StopMode;
 
 constexpr uint64_t kObjects = 60;
 
-std::string key_of(uint64_t number) {
-  return "key " + std::to_string(number);
-}
 StoredObject object_of(uint64_t number) {
-  return StoredObject("head " + std::to_string(number),
-                      pattern_body(number, number * number * 1500 % 50'000));
-}
-
-// Each key has its own object or none; returns how many have it.
-uint64_t count_true_objects(CossUnderTest& store) {
-  uint64_t found_count = 0;
-  for (uint64_t i = 0; i < kObjects; ++i) {
-    const auto found = store.get(key_of(i));
-    if (found.has_value()) {
-      EXPECT_TRUE(*found == object_of(i)) << "wrong bytes under key " << i;
-      ++found_count;
-    } else {
-      EXPECT_TRUE(found.error().code == Errc::kNotFound || found.error().code == Errc::kCorrupt)
-          << to_string(found.error());
-    }
-  }
-  return found_count;
+  return numbered_object(number, number * number * 1500 % 50'000);
 }
 
 // A stopped store, clean or as a crash leaves it, with its file in memory to start from anew.
@@ -44,25 +24,24 @@ class DamagedStore : public ::testing::TestWithParam<bool> {
   DamagedStore() {
     EXPECT_TRUE(store_.start().has_value());
     for (uint64_t i = 0; i < kObjects; ++i) {
-      EXPECT_TRUE(store_.put(key_of(i), object_of(i)).has_value());
+      EXPECT_TRUE(store_.put(numbered_key(i), object_of(i)).has_value());
       store_.run_the_rest();
     }
     stripes_ = static_cast<uint64_t>(store_.count("stripes_written_total"));
     EXPECT_TRUE(store_.stop(GetParam() ? StopMode::kDrain : StopMode::kAbandon).has_value());
-    std::ifstream in(store_.file(), std::ios::binary);
-    image_.assign(std::istreambuf_iterator<char>(in), {});
+    image_ = store_.image();
     sound_ = restart();
     EXPECT_GE(sound_, GetParam() ? kObjects : kObjects - 10);
     EXPECT_GT(stripes_, 10u);
   }
   void restore() {
     store_.crash();
-    std::ofstream(store_.file(), std::ios::binary | std::ios::trunc) << image_;
+    store_.write_image(image_);
   }
   uint64_t restart() {
     const auto report = store_.start();
     EXPECT_TRUE(report.has_value());
-    return report.has_value() ? count_true_objects(store_) : 0;
+    return report.has_value() ? count_true_objects(store_, kObjects, object_of) : 0;
   }
 
   CossUnderTest store_{4 << 20};
@@ -141,7 +120,7 @@ TEST_P(DamagedStore, AStripeOfAnotherStoreOrPlaceIsNotBelieved) {
   ASSERT_TRUE(other.start().has_value());
   // The same keys with other bodies, at the same places.
   for (uint64_t i = 0; i < kObjects; ++i) {
-    ASSERT_TRUE(other.put(key_of(i), object_of(kObjects - i)).has_value());
+    ASSERT_TRUE(other.put(numbered_key(i), object_of(kObjects - i)).has_value());
     other.run_the_rest();
   }
   ASSERT_TRUE(other.stop().has_value());

@@ -1,19 +1,15 @@
 // A process that writes to a coss store is killed at any moment, again and again.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
-#include <sstream>
-#include <thread>
 
 #include "storage/base/random.h"
-#include "storage/base/units.h"
 #include "tests/crash/crash_rounds.h"
+#include "tests/crash/killed_child.h"
+#include "tests/crash/versioned_object.h"
 #include "tests/support/coss_under_test.h"
 #include "tests/support/durable_history.h"
-#include "tests/support/pattern.h"
 #include "tests/support/seed.h"
 
 namespace testing_support {
@@ -21,11 +17,7 @@ namespace {
 
 constexpr uint64_t kKeys = 60;
 
-std::string key_of(uint64_t key) {
-  return "http://example.org/" + std::to_string(key);
-}
-
-// What the child tells. Short enough to arrive whole.
+// What the child tells.
 struct Report {
   enum class Kind : uint64_t { kStored, kWillRemove, kStopped, kBegins };
   Kind kind = Kind::kStored;
@@ -34,21 +26,6 @@ struct Report {
   uint64_t stripe = 0;   // that holds the operation, or an earlier one does
   uint64_t settled = 0;  // so many stripes are on disk and none is on its way
 };
-
-StoredObject object_of(uint64_t key, uint64_t version, size_t size) {
-  return StoredObject(std::to_string(version) + " " + std::to_string(size) + " ",
-                      pattern_body(key * 7 + size, size));
-}
-
-// The version of a stored object, after a look at every byte of it.
-uint64_t verified_version(uint64_t key, const StoredObject& object) {
-  uint64_t version = 0;
-  size_t size = 0;
-  std::istringstream(object.metadata) >> version >> size;
-  EXPECT_EQ(object.body.size(), size);
-  EXPECT_TRUE(matches_pattern(key * 7 + size, 0, std::as_bytes(std::span(object.body))));
-  return version;
-}
 
 enum class Work {
   kMixed,         // everything on a few keys
@@ -73,8 +50,8 @@ class Child {
  private:
   void put_distinct() {
     for (;; ++version_) {
-      const StoredObject object = object_of(version_, version_, 11'000);
-      if (store_.put(key_of(version_), object)) tell(version_, Report::Kind::kStored);
+      const StoredObject object = versioned_object(version_, version_, 11'000);
+      if (store_.put(key_text(version_), object)) tell(version_, Report::Kind::kStored);
     }
   }
   void mix() {
@@ -83,14 +60,14 @@ class Child {
       const uint64_t kind = random_.below(10);
       if (kind == 0) {
         tell(key, Report::Kind::kWillRemove);
-        static_cast<void>(store_.remove(key_of(key)));
+        static_cast<void>(store_.remove(key_text(key)));
       } else if (kind <= 3) {
         update(key);
       } else {
         const size_t size = random_.below(3) == 0 ? random_.below(50'000) : random_.below(9000);
-        const StoredObject object = object_of(key, version_, size);
+        const StoredObject object = versioned_object(key, version_, size);
         const auto told = random_.below(2) == 0 ? BodySize::kKnown : BodySize::kUnknown;
-        if (store_.put(key_of(key), object, told)) tell(key, Report::Kind::kStored);
+        if (store_.put(key_text(key), object, told)) tell(key, Report::Kind::kStored);
       }
       if (random_.below(400) != 0) continue;  // clean restarts on the way
       if (!store_.stop().has_value()) return;
@@ -104,12 +81,11 @@ class Child {
     return true;
   }
   void update(uint64_t key) {
-    const auto found = store_.get(key_of(key));
+    const auto found = store_.get(key_text(key));
     if (found.has_error()) return;
-    const std::string metadata = std::to_string(version_) + " " +
-                                 std::to_string(found->body.size()) + " " +
-                                 std::string(random_.below(3000), '.');
-    if (store_.update(key_of(key), metadata)) tell(key, Report::Kind::kStored);
+    const std::string metadata =
+        version_text(version_, found->body.size(), std::string(random_.below(3000), '.'));
+    if (store_.update(key_text(key), metadata)) tell(key, Report::Kind::kStored);
   }
   void tell(uint64_t key, Report::Kind kind) const {
     Report report;
@@ -122,7 +98,7 @@ class Child {
     // What is told before it is done may come a stripe later.
     if (kind == Report::Kind::kWillRemove) ++report.stripe;
     report.settled = in_flight == 0 ? static_cast<uint64_t>(written) : 0;
-    if (::write(pipe_fd_, &report, sizeof report) != sizeof report) ::_exit(1);
+    send_report(pipe_fd_, report);
   }
 
   CossUnderTest& store_;
@@ -134,31 +110,13 @@ class Child {
 // Lets a child work on the store for some reports and a little longer; returns all reports.
 std::vector<Report> run_and_kill(CossUnderTest& parent, uint64_t seed, uint64_t first_version,
                                  Work work = Work::kMixed) {
-  int ends[2] = {-1, -1};
-  EXPECT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(ends[0]);
+  storage::Random random(seed);
+  return reports_until_killed<Report>(random, 600, 3000, [&](int pipe_fd) {
     CossUnderTest store(parent.spec().capacity_bytes, parent.file().parent_path());
     store.spec() = parent.spec();
-    Child(store, ends[1], seed, first_version).run(work);
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  storage::Random random(seed);
-  const uint64_t wanted = random.below(600);
-  std::vector<Report> reports;
-  Report report;
-  while (reports.size() < wanted && ::read(ends[0], &report, sizeof report) == sizeof report) {
-    reports.push_back(report);
-  }
-  std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
-  ::kill(child, SIGKILL);
-  while (::read(ends[0], &report, sizeof report) == sizeof report) reports.push_back(report);
-  ::close(ends[0]);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return reports;
+    Child(store, pipe_fd, seed, first_version).run(work);
+    ::_exit(0);  // The store is not stopped.
+  });
 }
 
 // All that was reported, and what of it has to be there.
@@ -187,7 +145,7 @@ class Expectation {
   uint64_t version_max() const { return version_max_; }
 
   void check(CossUnderTest& store, uint64_t key, bool evicting) {
-    const auto found = store.get(key_of(key));
+    const auto found = store.get(key_text(key));
     std::optional<uint64_t> seen;
     if (found.has_value()) {
       seen = verified_version(key, *found);
@@ -261,7 +219,7 @@ TEST(CossKill, AllThatWasCommittedSurvivesButTheMembufs) {
     for (const Report& report : reports) {
       if (report.kind != Report::Kind::kStored) continue;
       ++told;
-      const auto found = store.get(key_of(report.key));
+      const auto found = store.get(key_text(report.key));
       if (found.has_value()) {
         EXPECT_EQ(verified_version(report.key, *found), report.key);
       } else {

@@ -8,7 +8,7 @@
 
 #include "storage/base/random.h"
 #include "storage/check.h"
-#include "tests/support/pattern.h"
+#include "tests/crash/numbered_objects.h"
 #include "tests/support/rock_under_test.h"
 #include "tests/support/seed.h"
 
@@ -21,28 +21,8 @@ using storage::StopMode;
 constexpr uint64_t kObjects = 40;
 constexpr uint64_t kCapacity = 2 << 20;
 
-std::string key_of(uint64_t number) {
-  return "key " + std::to_string(number);
-}
 StoredObject object_of(uint64_t number) {
-  return StoredObject("head " + std::to_string(number),
-                      pattern_body(number, number * number * 700 % 30'000));
-}
-
-// Each key has its own object or none; returns how many have it.
-uint64_t count_true_objects(RockUnderTest& store) {
-  uint64_t found_count = 0;
-  for (uint64_t i = 0; i < kObjects; ++i) {
-    const auto found = store.get(key_of(i));
-    if (found.has_value()) {
-      EXPECT_TRUE(*found == object_of(i)) << "wrong bytes under key " << i;
-      ++found_count;
-    } else {
-      EXPECT_TRUE(found.error().code == Errc::kNotFound || found.error().code == Errc::kCorrupt)
-          << to_string(found.error());
-    }
-  }
-  return found_count;
+  return numbered_object(number, number * number * 700 % 30'000);
 }
 
 // A stopped store, clean or as a crash leaves it, with its file in memory to start from anew.
@@ -51,7 +31,7 @@ class DamagedRock : public ::testing::TestWithParam<bool> {
   DamagedRock() {
     EXPECT_TRUE(store_.start().has_value());
     for (uint64_t i = 0; i < kObjects; ++i) {
-      EXPECT_TRUE(store_.put(key_of(i), object_of(i)).has_value());
+      EXPECT_TRUE(store_.put(numbered_key(i), object_of(i)).has_value());
     }
     store_.run_the_rest();
     used_slots_ = static_cast<uint64_t>(store_.count("size_bytes")) / RockUnderTest::kSlotSizeBytes;
@@ -66,7 +46,7 @@ class DamagedRock : public ::testing::TestWithParam<bool> {
   uint64_t restart() {
     const auto report = store_.start();
     EXPECT_TRUE(report.has_value());
-    return report.has_value() ? count_true_objects(store_) : 0;
+    return report.has_value() ? count_true_objects(store_, kObjects, object_of) : 0;
   }
   storage::CheckReport check() {
     store_.crash();
@@ -176,11 +156,12 @@ TEST_P(DamagedRock, WhateverMixtureOfOldAndNewSlotsIsThereNothingMixedIsServed) 
   ASSERT_EQ(restart(), kObjects);
   for (uint64_t round = 1; round <= 3; ++round) {
     for (uint64_t i = 0; i < kObjects; ++i) {
-      if (random.below(3) == 0) static_cast<void>(store_.remove(key_of(i)));
+      if (random.below(3) == 0) static_cast<void>(store_.remove(numbered_key(i)));
       if (random.below(2) == 0) {
-        ASSERT_TRUE(store_.put(key_of(i), object_of(i)).has_value());
+        ASSERT_TRUE(store_.put(numbered_key(i), object_of(i)).has_value());
       }
-      if (random.below(3) == 0) static_cast<void>(store_.update(key_of(i), object_of(i).metadata));
+      if (random.below(3) == 0)
+        static_cast<void>(store_.update(numbered_key(i), object_of(i).metadata));
     }
     store_.run_the_rest();
     images.push_back(store_.image());

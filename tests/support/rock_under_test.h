@@ -1,154 +1,43 @@
 // A rock store on a faulty engine.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "storage/io/blocking.h"
 #include "storage/layout/rock_format.h"
 #include "storage/layout/rock_scheme.h"
-#include "tests/support/counts.h"
-#include "tests/support/fake_clock.h"
-#include "tests/support/fault_engine.h"
-#include "tests/support/gated_engine.h"
-#include "tests/support/run_task.h"
-#include "tests/support/stored_object.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/engine_under_test.h"
+#include "tests/support/volume_under_test.h"
 
 namespace testing_support {
 
-/// The store, its file and all around it. The io_context runs only inside these calls.
-class RockUnderTest {
+/// Slots of 4 KiB.
+class RockUnderTest : public VolumeUnderTest {
  public:
-  /// Slots of 4 KiB. In a folder of its own, or in `folder`, which is then left as it is.
-  explicit RockUnderTest(uint64_t capacity_bytes = 8 << 20,
-                         const std::filesystem::path& folder = {})
-      : own_folder_(folder.empty() ? std::make_unique<TempDir>() : nullptr),
-        buffers_(io_.get_executor(), kBufferSizeBytes, 64 * kBufferSizeBytes) {
-    spec_.scheme = "rock";
-    spec_.path = (own_folder_ != nullptr ? own_folder_->path() : folder) / "store.rock";
-    spec_.capacity_bytes = capacity_bytes;
-    spec_.options = {{"slot-size", "4K"}};
-  }
-
-  static constexpr size_t kBufferSizeBytes = 16 * 1024;
   static constexpr uint32_t kSlotSizeBytes = 4096;
 
-  FaultPlan plan;
-  Gate gate;
-
-  boost::asio::io_context& io() { return io_; }
-  storage::SchemeSpec& spec() { return spec_; }
-  storage::StorageScheme& scheme() { return *scheme_; }
-  const std::filesystem::path& file() const { return spec_.path; }
-  FakeClock& clock() { return clock_; }
-  storage::SchemeEnvironment environment() {
-    return storage::SchemeEnvironment{io_.get_executor(), clock_, buffers_};
-  }
-  storage::BufferPool& buffers() { return buffers_; }
-
-  template <class T>
-  storage::Result<T> run(storage::Task<T> task) {
-    return run_task(io_, std::move(task));
-  }
-
-  /// Destroys the scheme, if there is one, as a crash would, makes a new one and starts it.
-  storage::Result<storage::RecoveryReport> start() {
-    crash();
-    storage::SchemeOrError made = storage::make_chained_slots(
-        spec_, environment(), [this](int directory_fd, const storage::SchemeEnvironment& outside) {
-          auto inner = std::make_unique<storage::BlockingEngine>(outside.clock, directory_fd);
-          return storage::EngineOrError(std::make_unique<GatedEngine>(
-              std::make_unique<FaultEngine>(std::move(inner), plan), gate));
-        });
-    if (made.scheme == nullptr) throw std::runtime_error(made.error);
-    scheme_ = std::move(made.scheme);
-    return run(scheme_->start());
-  }
-  /// Makes the scheme from the specification as the registry does, with its own engine.
-  storage::Result<storage::RecoveryReport> start_on_its_engine() {
-    crash();
-    storage::SchemeOrError made = storage::make_rock(spec_, environment());
-    if (made.scheme == nullptr) throw std::runtime_error(made.error);
-    scheme_ = std::move(made.scheme);
-    return run(scheme_->start());
-  }
-  /// Destroys the scheme without a stop.
-  void crash() {
-    scheme_.reset();
-    run_the_rest();
-  }
-  storage::Result<void> stop(storage::StopMode mode = storage::StopMode::kDrain) {
-    const auto stopped = run(scheme_->stop(mode));
-    run_the_rest();
-    return stopped;
-  }
-  /// Lets work in the background end. Nothing may stand at the gate.
-  void run_the_rest() {
-    io_.restart();
-    io_.run();
-  }
-  /// Lets it go on as far as it can.
-  void run_what_can() {
-    io_.restart();
-    io_.poll();
-  }
-
-  storage::Result<void> put(std::string key, StoredObject object,
-                            BodySize size = BodySize::kKnown) {
-    return run(store_object(*scheme_, std::move(key), std::move(object), size));
-  }
-  storage::Result<StoredObject> get(std::string key) {
-    return run(load_object(*scheme_, std::move(key)));
-  }
-  storage::Result<std::unique_ptr<storage::Reader>> open(std::string key) {
-    return run(scheme_->open(storage::Key(std::move(key))));
-  }
-  storage::Result<void> update(std::string key, std::string metadata) {
-    return run(
-        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
-  }
-  storage::Result<void> remove(std::string key) {
-    return run(scheme_->remove(storage::Key(std::move(key))));
-  }
-  double count(std::string_view name, std::string_view label = "") const {
-    Counts counts;
-    scheme_->visit_counters(counts);
-    return counts.of(name, label);
-  }
+  /// In a folder of its own, or in `folder`, which is then left as it is.
+  explicit RockUnderTest(uint64_t capacity_bytes = 8 << 20,
+                         const std::filesystem::path& folder = {})
+      : VolumeUnderTest({"rock",
+                         {{"slot-size", "4K"}},
+                         16 * 1024,
+                         storage::make_rock,
+                         storage::make_chained_slots},
+                        capacity_bytes, folder) {}
 
   /// Where a slot begins in the file.
   static uint64_t slot_offset(uint64_t slot) {
     return storage::kRockSlotsOffset + slot * kSlotSizeBytes;
   }
-  /// Changes one byte of the file.
-  void flip_byte(uint64_t offset_bytes, std::byte mask = std::byte{0xff}) const {
-    std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(offset_bytes));
-    const auto flipped = static_cast<char>(static_cast<std::byte>(stream.get()) ^ mask);
-    stream.seekp(static_cast<std::streamoff>(offset_bytes));
-    stream.put(flipped);
-  }
-  /// The whole file, to be put back by write_image().
-  std::string image() const {
-    std::ifstream in(file(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void write_image(const std::string& bytes) const {
-    std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
-  }
-
- private:
-  std::unique_ptr<TempDir> own_folder_;
-  FakeClock clock_;
-  boost::asio::io_context io_;
-  storage::BufferPool buffers_;
-  storage::SchemeSpec spec_;
-  std::unique_ptr<storage::StorageScheme> scheme_;
 };
+
+/// The engines that the layout runs on, as far as this machine has them.
+inline std::vector<std::string> engines_of_rock() {
+  std::vector<std::string> names = usable_engines();
+  std::erase_if(names,
+                [](const std::string& name) { return name == "libaio" || name == "helper"; });
+  return names;
+}
 
 }  // namespace testing_support
