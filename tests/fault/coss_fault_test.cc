@@ -6,6 +6,7 @@
 #include "storage/base/random.h"
 #include "tests/support/coss_under_test.h"
 #include "tests/support/durable_history.h"
+#include "tests/support/effort.h"
 #include "tests/support/pattern.h"
 #include "tests/support/seed.h"
 
@@ -314,12 +315,13 @@ void crash_again_and_again(uint64_t capacity_bytes, uint64_t seed, bool evicting
 
 TEST(CossFaults, AfterAnyCrashEveryObjectIsAsItsLastDurableOperationLeftItOrLater) {
   const uint64_t seed = test_seed(1);
-  for (uint64_t i = 0; i < 3; ++i) crash_again_and_again(32 << 20, seed + i, false);
+  for (uint64_t i = 0; i < effort(3, 1); ++i) crash_again_and_again(32 << 20, seed + i, false);
 }
 
 TEST(CossFaults, AfterAnyCrashOfAFullStoreNothingOldIsBack) {
   const uint64_t seed = test_seed(2);
-  for (uint64_t i = 0; i < 6; ++i) crash_again_and_again((512 + 128 * i) << 10, seed + i, true);
+  for (uint64_t i = 0; i < effort(6, 2); ++i)
+    crash_again_and_again((512 + 128 * i) << 10, seed + i, true);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "storage/base/random.h"
+#include "tests/support/effort.h"
 #include "tests/support/pattern.h"
 #include "tests/support/rock_under_test.h"
 #include "tests/support/seed.h"
@@ -319,12 +320,13 @@ void crash_again_and_again(uint64_t capacity_bytes, uint64_t seed, bool evicting
 
 TEST(RockFaults, AfterAnyCrashEveryObjectIsAsItsLastOperationLeftIt) {
   const uint64_t seed = test_seed(1);
-  for (uint64_t i = 0; i < 4; ++i) crash_again_and_again(16 << 20, seed + i, false);
+  for (uint64_t i = 0; i < effort(4, 1); ++i) crash_again_and_again(16 << 20, seed + i, false);
 }
 
 TEST(RockFaults, AfterAnyCrashOfAFullStoreNothingOldIsBack) {
   const uint64_t seed = test_seed(2);
-  for (uint64_t i = 0; i < 6; ++i) crash_again_and_again((150 + 40 * i) << 10, seed + i, true);
+  for (uint64_t i = 0; i < effort(6, 2); ++i)
+    crash_again_and_again((150 + 40 * i) << 10, seed + i, true);
 }
 
 }  // namespace
