@@ -119,7 +119,9 @@ class Squid {
     while (taken.contains(std::to_string(port_))) ++port_;
     write_configuration();
     process_ = std::make_unique<testing_support::Process>(
-        std::vector<std::string>{"squid", "-N", "-f", (folder_ / "squid.conf").string()});
+        // Its shared memory has the service's name: another Squid may be running.
+        std::vector<std::string>{"squid", "-N", "-n", "cacheoff" + std::to_string(::getpid()), "-f",
+                                 (folder_ / "squid.conf").string()});
   }
 
   bool wait_until_ready() {
