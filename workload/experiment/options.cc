@@ -207,7 +207,7 @@ constexpr std::array<OptionRow, 17> kOptions{{
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},
     {"seed", "N", "of workload and order (1)", false, set_seed},
     {"order", "random|listed", "of the cells within a round (random)", false, set_order},
-    {"quick", "", "a small comparison of about three minutes", false, check_quick},
+    {"quick", "", "a small comparison of about four minutes", false, check_quick},
     {"out", "DIR", "the result folder (results/ and the time)", false, set_out},
     {"resume", "", "go on in a result folder; finished runs are kept", false, set_resume},
     {"dry-run", "", "print the cells and the estimated time, and run nothing", false, set_dry_run},

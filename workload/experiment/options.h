@@ -72,7 +72,7 @@ Expected<void> set_option(ExperimentOptions& options, std::string_view name,
 /// `--load` must be best-effort.
 Expected<void> check_options(const ExperimentOptions& options);
 
-/// The values of `cacheoff bench --quick`: a small comparison of about three minutes; ufs runs on
+/// The values of `cacheoff bench --quick`: a small comparison of about four minutes; ufs runs on
 /// a tmpfs too.
 ExperimentOptions quick_options();
 

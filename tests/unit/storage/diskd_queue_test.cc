@@ -78,12 +78,12 @@ TEST(HelperQueue, SaysInOneLineWhyThereIsNoHelper) {
   choice.helper.program = "/bin/true";
   error = error_of(choice);
   EXPECT_EQ(error, "engine helper: /bin/true ended at once; is it a cacheoff-diskd?");
+  const TempDir folder;
   choice.helper.timeout = std::chrono::milliseconds(50);
-  choice.helper.program = program_path("silent-helper");
+  choice.helper.program = folder.path() / "silent-helper";
   std::ofstream(choice.helper.program) << "#!/bin/sh\nexec sleep 60\n";
   std::filesystem::permissions(choice.helper.program, std::filesystem::perms::owner_all);
   error = error_of(choice);
-  std::filesystem::remove(choice.helper.program);
   EXPECT_NE(error.find("does not say that it is ready"), std::string::npos) << error;
   EXPECT_EQ(ipc_objects_of(::getpid()), 0u);
 }
@@ -155,7 +155,8 @@ TEST(HelperQueue, AFileOfAnEarlierHelperIsStaleAndTheNextOneServes) {
 
 TEST(HelperQueue, AStoppedHelperIsReplacedAfterItsTime) {
   storage::EngineChoice choice = helper_choice();
-  choice.helper.timeout = std::chrono::milliseconds(100);
+  // Long enough for the next helper to answer on a machine that has much else to do.
+  choice.helper.timeout = std::chrono::seconds(2);
   EngineUnderTest tested(choice);
   const auto file = tested.make_file("a", "text");
   const pid_t helper = helpers_of(::getpid()).at(0);
