@@ -195,7 +195,8 @@ bool UfsDirectory::read_marker(const std::string& name, Access access, std::stri
                       found.l2 >= 1 && found.l2 <= 256;
   if (!parsed) {
     error = name + std::string(kUfsMarkerName) +
-            " is not one of this version of cacheoff; empty the folder to start anew";
+            " is damaged or of another version of cacheoff; put it right, or empty the folder to "
+            "start anew";
     return false;
   }
   if (access == Access::kUse && found != shape_) {
