@@ -22,6 +22,9 @@ struct RequestLogEntry {
   std::string_view error;  ///< `none` where there was none.
   bool measured = false;   ///< 1 where it counts in the run's figures: ended in the measured part.
   std::string_view url;    ///< In absolute form.
+  uint64_t sequence = 0;   ///< Place in the order of intent, from 0.
+  double due_s = 0;        ///< When it should have started, since the run's start.
+  std::string_view phase;
 };
 
 /// A text file: a header line that begins with `#`, then fields separated by blanks in the order

@@ -114,9 +114,10 @@ boost::asio::awaitable<void> Transactor::run(HttpClient& client, const Transacti
   const bool bytes_came = exchange.received_bytes > 0;
   result.end =
       bytes_came && exchange.error == ErrorKind::kNone ? exchange.last_byte : clock_.steady_now();
-  if (bytes_came) result.first_byte_ns = nanoseconds_between(start, exchange.first_byte);
+  if (bytes_came) record.first_byte_ns = nanoseconds_between(start, exchange.first_byte);
   result.opened_connection = exchange.opened;
   result.retries = exchange.retries;
+  result.local_errno = exchange.local_errno;
   record.response_time_ns = nanoseconds_between(start, result.end);
   record.received_bytes = exchange.received_bytes;
   record.body_bytes = body_bytes_;

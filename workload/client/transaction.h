@@ -42,12 +42,12 @@ struct TransactionResult {
   TransactionResult() = default;
 
   TransactionRecord record;
-  int status = 0;              ///< 0 where no head came.
-  uint64_t first_byte_ns = 0;  ///< After the start; 0 where no byte came.
+  int status = 0;  ///< 0 where no head came.
   storage::SteadyTime end{};
   bool opened_connection = false;
   uint32_t retries = 0;
-  std::string detail;  ///< One line for people about the error: URL, what is wrong, who served.
+  int local_errno = 0;  ///< Of a socket call that failed for want of ports or descriptors, else 0.
+  std::string detail;   ///< One line for people about the error: URL, what is wrong, who served.
 };
 
 /// Sends requests of the workload and judges the responses. One transaction at a time on each

@@ -42,6 +42,22 @@ std::string_view name_of(Outcome outcome) {
   return "unknown";
 }
 
+bool is_hit(Outcome outcome) {
+  return outcome == Outcome::kHit || outcome == Outcome::kValidated;
+}
+
+std::string_view name_of(NotSent reason) {
+  switch (reason) {
+    case NotSent::kQueueFull:
+      return "queue_full";
+    case NotSent::kWaitedOut:
+      return "waited_out";
+    case NotSent::kPageFailed:
+      return "page_failed";
+  }
+  return "queue_full";
+}
+
 std::optional<double> percent_of(uint64_t part, uint64_t whole) {
   if (whole == 0) return std::nullopt;
   return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -66,7 +82,7 @@ void Tally::add(const TransactionRecord& record) {
   ++good;
   response_time_ns += record.response_time_ns;
   good_bytes += record.body_bytes;
-  const bool hit = record.outcome == Outcome::kHit || record.outcome == Outcome::kValidated;
+  const bool hit = is_hit(record.outcome);
   if (hit) {
     ++hits;
     hit_response_time_ns += record.response_time_ns;
@@ -113,6 +129,9 @@ void Tally::merge(const Tally& other) {
   received_bytes += other.received_bytes;
   fill_bytes += other.fill_bytes;
   for (size_t kind = 0; kind < kErrorKindCount; ++kind) errors[kind] += other.errors[kind];
+  for (size_t reason = 0; reason < kNotSentCount; ++reason) {
+    not_sent[reason] += other.not_sent[reason];
+  }
 }
 
 uint64_t Tally::errors_of(ErrorKind kind) const {
@@ -122,6 +141,12 @@ uint64_t Tally::errors_of(ErrorKind kind) const {
 uint64_t Tally::error_count() const {
   uint64_t sum = 0;
   for (uint64_t count : errors) sum += count;
+  return sum;
+}
+
+uint64_t Tally::not_sent_count() const {
+  uint64_t sum = 0;
+  for (uint64_t count : not_sent) sum += count;
   return sum;
 }
 

@@ -37,6 +37,21 @@ enum class Outcome : uint8_t {
   kValidated,  ///< A cache's body, after the origin validated it for this transaction.
 };
 
+/// A hit of either kind.
+bool is_hit(Outcome outcome);
+
+/// Why a request that was due was never sent. Open loops only.
+enum class NotSent : uint8_t {
+  kQueueFull,   ///< As many as may wait for a connection were waiting.
+  kWaitedOut,   ///< It waited for a connection for as long as a transaction may take.
+  kPageFailed,  ///< It is embedded in a page that did not come.
+};
+
+inline constexpr size_t kNotSentCount = 3;
+
+/// `queue_full`, `waited_out`, `page_failed`.
+std::string_view name_of(NotSent reason);
+
 /// `unknown`, `miss`, `hit`, `validated`.
 std::string_view name_of(Outcome outcome);
 
@@ -49,6 +64,7 @@ struct TransactionRecord {
   bool reload = false;       ///< Asked for with no-cache.
   bool fill = false;         ///< A basic miss of a cachable object: it fills the cache.
   uint64_t response_time_ns = 0;
+  uint64_t first_byte_ns = 0;   ///< From the same start to the first byte.
   uint64_t body_bytes = 0;      ///< Of the response body, without its framing.
   uint64_t received_bytes = 0;  ///< As they came over the connection, headers included.
 };
@@ -78,6 +94,7 @@ struct Tally {
   uint64_t received_bytes = 0;     ///< Of all responses, headers included.
   uint64_t fill_bytes = 0;         ///< Received bytes of basic misses of cachable objects.
   std::array<uint64_t, kErrorKindCount> errors{};
+  std::array<uint64_t, kNotSentCount> not_sent{};  ///< Offered, and given up before they were sent.
 
   /// Counts a completed transaction.
   void add(const TransactionRecord& record);
@@ -86,6 +103,8 @@ struct Tally {
 
   uint64_t errors_of(ErrorKind kind) const;
   uint64_t error_count() const;
+  uint64_t not_sent_of(NotSent reason) const { return not_sent[static_cast<size_t>(reason)]; }
+  uint64_t not_sent_count() const;
 
   /// Means in milliseconds and shares in percent; nothing where there was nothing.
   std::optional<double> response_time_ms() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workload/model/content.h"
+#include "workload/model/phases.h"
 
 namespace workload {
 
@@ -68,6 +69,7 @@ struct Workload {
   PopularityModel popularity;
   RobotModel robot;
   ServerModel server;
+  std::vector<Phase> phases;  ///< Empty: a run has those that its goals say.
   friend bool operator==(const Workload& left, const Workload& right) = default;
 };
 

@@ -3,12 +3,12 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "storage/base/units.h"
+#include "workload/model/phases_file.h"
 
 namespace workload {
 namespace {
@@ -64,12 +64,6 @@ void visit_keys(ServerModel& model, Visitor& keys) {
   keys.distribution("think", model.think, Quantity::kDuration);
   keys.distribution("requests_per_connection", model.requests_per_connection, Quantity::kCount);
   keys.duration("idle_timeout", model.idle_timeout);
-}
-
-std::string number_text(double value) {
-  std::array<char, 64> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
 }
 
 /// Where an error is put; keeps the first.
@@ -260,6 +254,10 @@ std::optional<Workload> read_workload(const toml::table& root, Failure& failure)
   read_table(keys, "popularity", "", workload->popularity, failure);
   read_table(keys, "robot", "", workload->robot, failure);
   read_table(keys, "server", "", workload->server, failure);
+  if (const toml::node* const phases = keys.find("phases")) {
+    const PhasesProblem problem = read_phases(*phases, workload->phases);
+    if (!problem.text.empty()) failure.at(problem.node, "", problem.text);
+  }
   keys.refuse_unknown_keys();
   if (!failure.text.empty()) return std::nullopt;
   if (const auto problem = check_workload(*workload); !problem.empty()) {
@@ -366,6 +364,7 @@ std::string workload_to_toml(const Workload& workload) {
   write_table(out, "popularity", workload.popularity);
   write_table(out, "robot", workload.robot);
   write_table(out, "server", workload.server);
+  write_phases(out, workload.phases);
   return out.str();
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -339,10 +340,214 @@ TEST(LoadRun, AnInterruptedRunFailsWithTheFiguresSoFar) {
   std::atomic<bool> interrupted{false};
   const LoadOutcome outcome =
       run_load(options, storage::SystemClock(), interrupted,
-               [&](const LoadProgress& progress) { interrupted = progress.good > 0; });
+               [&](const LoadProgress& progress) { interrupted = progress.counts.good > 0; });
   EXPECT_EQ(outcome.failure, "interrupted");
   EXPECT_GT(outcome.result.total.good, 0U);
   expect_sums(outcome);
+}
+
+LoadOptions open_loop_for(uint16_t port, double rate_rps, uint64_t requests) {
+  LoadOptions options = options_for(port, 1, requests);
+  options.load.kind = LoadShape::Kind::kRate;
+  options.load.rate_rps = rate_rps;
+  return options;
+}
+
+TEST(OpenLoopRun, OffersEachRequestAndSendsIt) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = open_loop_for(server.port(), 2000, 600);
+  options.threads = 2;
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(server.requests(), 600U);
+  EXPECT_EQ(outcome.result.total.offered, 600U);
+  EXPECT_EQ(outcome.result.total.good, 600U);
+  EXPECT_EQ(outcome.result.waiting_time.count(), 600U);
+  EXPECT_EQ(outcome.result.first_byte_time.count(), 600U);
+  EXPECT_GT(outcome.result.generator.start_lateness.count(), 0U);
+  // Poisson arrivals of 2000/s: 600 of them take 0.3 s, give or take 0.012 s.
+  EXPECT_GE(outcome.result.duration, std::chrono::milliseconds(220));
+  expect_sums(outcome);
+}
+
+TEST(OpenLoopRun, EmbeddedObjectsTakePlacesOfTheScheduleAndFollowTheirPage) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = open_loop_for(server.port(), 2000, 500);
+  options.workload = small_polymix();
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(outcome.result.total.offered, 500U);
+  EXPECT_EQ(outcome.result.total.good, 500U);
+  // 500 gaps of half a millisecond, embedded objects included.
+  EXPECT_GE(outcome.result.duration, std::chrono::milliseconds(150));
+  expect_sums(outcome);
+}
+
+TEST(OpenLoopRun, WaitingForAConnectionIsInTheResponseTime) {
+  // One connection and 5 ms a request, when 1000/s are due: each waits behind those before it.
+  ScriptedServer server([](const ScriptedRequest& request) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return origin_script(request);
+  });
+  LoadOptions options = open_loop_for(server.port(), 1000, 60);
+  options.load.connections_max = 1;
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_LE(server.requests_under_way_max(), 1U);
+  EXPECT_EQ(outcome.result.total.good, 60U);
+  // The last one waits for over 200 ms, and its own exchange takes 5.
+  EXPECT_GT(*outcome.result.response_time.max_ns(), 150'000'000U);
+  EXPECT_GT(*outcome.result.waiting_time.max_ns(), 150'000'000U);
+  expect_sums(outcome);
+}
+
+TEST(OpenLoopRun, WhatIsGivenUpIsCountedAndFailsTheRun) {
+  ScriptedServer server([](const ScriptedRequest& request) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return origin_script(request);
+  });
+  LoadOptions options = open_loop_for(server.port(), 2000, 200);
+  options.load.connections_max = 1;
+  options.load.queue_max = 3;
+  const LoadOutcome outcome = run(options);
+  const Tally& total = outcome.result.total;
+  EXPECT_EQ(total.offered, 200U);
+  EXPECT_GT(total.not_sent_of(NotSent::kQueueFull), 0U);
+  EXPECT_EQ(total.offered, total.sent + total.not_sent_count());
+  EXPECT_EQ(server.requests(), total.sent);
+  EXPECT_NE(outcome.failure.find("given up"), std::string::npos) << outcome.failure;
+  expect_sums(outcome);
+}
+
+TEST(OpenLoopRun, TheEmbeddedObjectsOfAPageThatFailedAreNotSent) {
+  ScriptedServer server([](const ScriptedRequest&) {
+    return ScriptedReply{"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"};
+  });
+  LoadOptions options = open_loop_for(server.port(), 5000, 300);
+  options.workload = small_polymix();
+  const LoadOutcome outcome = run(options);
+  const Tally& total = outcome.result.total;
+  EXPECT_EQ(total.offered, 300U);
+  EXPECT_EQ(total.good, 0U);
+  EXPECT_GT(total.not_sent_of(NotSent::kPageFailed), 0U);
+  EXPECT_EQ(total.offered, total.sent + total.not_sent_count());
+  EXPECT_EQ(total.errors_of(ErrorKind::kWrongStatus), total.sent);
+  expect_sums(outcome);
+}
+
+TEST(OpenLoopRun, RefusedConnectionsEndWithTheRun) {
+  LoadOptions options = open_loop_for(testing_support::unused_port(), 500, 0);
+  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(200), 0, 0};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.result.total.good, 0U);
+  EXPECT_GT(outcome.result.total.errors_of(ErrorKind::kRefused), 0U);
+  EXPECT_NE(outcome.failure, "");
+  expect_sums(outcome);
+}
+
+/// The requests of a log in the order of intent: what was asked for, without when and by whom.
+std::vector<std::string> intent_of(const std::filesystem::path& log) {
+  std::ifstream in(log);
+  std::map<uint64_t, std::string> requests;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    const std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+    EXPECT_EQ(fields.size(), 14U) << line;
+    if (fields.size() != 14) continue;
+    requests[std::stoull(fields[11])] = fields[2] + ' ' + fields[3] + ' ' + fields[10];
+  }
+  std::vector<std::string> ordered;
+  for (const auto& [sequence, request] : requests) {
+    EXPECT_EQ(sequence, ordered.size());
+    ordered.push_back(request);
+  }
+  return ordered;
+}
+
+TEST(LoadRun, OneSeedAsksForTheSameUnderEveryLoadAndNumberOfThreads) {
+  const TempDir folder;
+  ScriptedServer server(origin_script);
+  const auto intent = [&](LoadShape::Kind kind, uint64_t robots, int threads, uint64_t seed) {
+    LoadOptions options = options_for(server.port(), robots, 400);
+    options.workload = small_polymix();
+    options.load.kind = kind;
+    options.load.rate_rps = 4000;
+    options.time_scale = 1000;
+    options.threads = threads;
+    options.seed = seed;
+    options.request_log = folder / "log";
+    EXPECT_EQ(run(options).failure, "");
+    return intent_of(options.request_log);
+  };
+  const auto first = intent(LoadShape::Kind::kBestEffort, 1, 1, 5);
+  EXPECT_EQ(first.size(), 400U);
+  EXPECT_EQ(first, intent(LoadShape::Kind::kBestEffort, 7, 3, 5));
+  EXPECT_EQ(first, intent(LoadShape::Kind::kRobots, 8, 2, 5));
+  EXPECT_EQ(first, intent(LoadShape::Kind::kRate, 1, 1, 5));
+  EXPECT_EQ(first, intent(LoadShape::Kind::kRate, 1, 3, 5));
+  EXPECT_NE(first, intent(LoadShape::Kind::kRate, 1, 1, 6));
+}
+
+TEST(LoadRun, PhasesAreMeasuredApartAndThePrimaryOnesTogether) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 4, 0);
+  const auto phase = [](const char* name, uint64_t requests, bool primary) {
+    Phase each;
+    each.name = name;
+    each.goal.requests = requests;
+    each.primary = primary;
+    return each;
+  };
+  options.phases = {phase("first", 100, true), phase("between", 50, false),
+                    phase("last", 150, true)};
+  options.phases[1].robots = {0.25, 0.25};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(server.requests(), 300U);
+  ASSERT_EQ(outcome.result.phases.size(), 3U);
+  EXPECT_EQ(outcome.result.phases[0].total.good, 100U);
+  EXPECT_EQ(outcome.result.phases[1].total.good, 50U);
+  EXPECT_EQ(outcome.result.phases[2].total.good, 150U);
+  for (const PhaseResult& each : outcome.result.phases) EXPECT_TRUE(each.goal_met) << each.name;
+  EXPECT_EQ(outcome.result.total.good, 250U);
+  EXPECT_EQ(outcome.recorder.series.total(), outcome.recorder.total);
+  EXPECT_EQ(outcome.recorder.total.good, 300U);
+}
+
+TEST(LoadRun, RobotsThatTheLastPhaseDoesNotWantEndWithTheRun) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 4, 0);
+  Phase only;
+  only.name = "only";
+  only.goal.requests = 40;
+  only.robots = {0.25, 0.25};
+  options.phases = {only};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(outcome.result.total.good, 40U);
+  EXPECT_LE(server.requests_under_way_max(), 1U);
+}
+
+TEST(LoadRun, ThePeakFinderRunsAndReports) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 1, 0);
+  std::string error;
+  const auto shape =
+      parse_load_shape("peak,window=50ms..60ms,sample=20ms,start=100,max=200", error);
+  ASSERT_TRUE(shape) << error;
+  options.load = *shape;
+  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(800), 0, 0};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  ASSERT_TRUE(outcome.result.peak);
+  EXPECT_GT(outcome.result.peak->points().size(), 3U);
+  ASSERT_EQ(outcome.result.phases.size(), 2U);
+  EXPECT_EQ(outcome.result.phases[1].duration, std::chrono::milliseconds(200));
+  EXPECT_EQ(outcome.result.total.good, outcome.result.phases[1].total.good);
+  EXPECT_EQ(outcome.recorder.series.total(), outcome.recorder.total);
+  const auto json = run_to_json(outcome.result);
+  EXPECT_EQ(json.at("peak").at("max_rps").to_number<double>(), 200);
 }
 
 TEST(LoadCommand, SaysWhatIsWrongWithItsArguments) {
@@ -357,6 +562,10 @@ TEST(LoadCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(with({"--until", "fill=2"}), kExitUsage);  // Needs a cache size.
   EXPECT_EQ(with({"--until", "soon"}), kExitUsage);
   EXPECT_EQ(with({"--load", "rate=x"}), kExitUsage);
+  EXPECT_EQ(with({"--load", "peak", "--warm-up", "requests=5"}), kExitUsage);
+  EXPECT_EQ(with({"--phases", "polymix4", "--until", "requests=5"}), kExitUsage);
+  EXPECT_EQ(with({"--phases", "polymix5"}), kExitUsage);
+  EXPECT_EQ(with({"--phases", "file"}), kExitUsage);
   EXPECT_EQ(with({"--workload", "/nonexistent.toml"}), kExitUsage);
   EXPECT_EQ(with({"--threads", "0"}), kExitUsage);
   EXPECT_EQ(with({"--threads", "9"}), kExitUsage);  // More than robots.

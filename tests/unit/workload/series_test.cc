@@ -149,7 +149,36 @@ TEST(Series, TraceWithoutACacheSizeHasNoFillRatio) {
   std::getline(lines, header);
   std::getline(lines, row);
   EXPECT_EQ(header, kTraceHeader);
-  EXPECT_EQ(row, "1.000000,,0.000000,0.000000,,,,,,0");
+  EXPECT_EQ(row, "1.000000,,0.000000,0.000000,,,,,,0,,0,");
+}
+
+TEST(Series, RowsNameThePhaseInTheirMiddleAndWhatWasNeverSent) {
+  Series series{seconds(1)};
+  series.at(milliseconds(100)).sent = 2;
+  series.at(milliseconds(100)).blocked_ns = 6'000'000;
+  series.at(milliseconds(2100)).not_sent[static_cast<size_t>(NotSent::kQueueFull)] = 3;
+  series.finish(seconds(3));
+  std::stringstream text;
+  write_trace_csv(text, series, 0,
+                  {{"ramp", seconds(0)}, {"top", milliseconds(1400)}, {"end", milliseconds(2900)}});
+  const auto rows = std::get<std::vector<TraceRow>>(read_trace_csv(text));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].phase, "ramp");
+  EXPECT_EQ(rows[0].blocked_ms, 3.0);
+  EXPECT_EQ(rows[1].phase, "top");
+  EXPECT_EQ(rows[2].phase, "top");
+  EXPECT_EQ(rows[2].not_sent, 3U);
+}
+
+TEST(Series, ReadsTheColumnsOfEarlierVersions) {
+  std::stringstream in;
+  in << std::string(kTraceHeader.substr(0, kTraceHeader.find(",blocked_ms")))
+     << "\n1,0.1,10,12,1,1,1,50,50,2\n";
+  const auto rows = std::get<std::vector<TraceRow>>(read_trace_csv(in));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].throughput_rps, 12);
+  EXPECT_EQ(rows[0].errors, 2U);
+  EXPECT_EQ(rows[0].phase, "");
 }
 
 TEST(Series, ReaderNamesLineAndColumn) {
@@ -161,10 +190,11 @@ TEST(Series, ReaderNamesLineAndColumn) {
     return found != nullptr ? *found : std::string();
   };
   EXPECT_TRUE(reason("elapsed\n", "").starts_with("line 1: "));
-  EXPECT_EQ(reason(kTraceHeader, "\n1,2\n"), "line 2: not 10 fields");
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,x,0,,,,,,0\n").starts_with("line 2: offered_rps"));
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,nan,,,,,,0\n").starts_with("line 2: throughput_rps"));
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,1,,,,,,-1\n").starts_with("line 2: errors"));
+  EXPECT_EQ(reason(kTraceHeader, "\n1,2\n"), "line 2: not 13 fields");
+  EXPECT_TRUE(reason(kTraceHeader, "\n1,,x,0,,,,,,0,,0,\n").starts_with("line 2: offered_rps"));
+  EXPECT_TRUE(
+      reason(kTraceHeader, "\n1,,1,nan,,,,,,0,,0,\n").starts_with("line 2: throughput_rps"));
+  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,1,,,,,,-1,,0,\n").starts_with("line 2: errors"));
 }
 
 }  // namespace

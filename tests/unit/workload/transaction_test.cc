@@ -103,7 +103,7 @@ TEST_F(TransactionTest, AMissIsGood) {
   EXPECT_TRUE(result.record.basic);
   EXPECT_TRUE(result.opened_connection);
   EXPECT_GT(result.record.response_time_ns, 0U);
-  EXPECT_LE(result.first_byte_ns, result.record.response_time_ns);
+  EXPECT_LE(result.record.first_byte_ns, result.record.response_time_ns);
 }
 
 TEST_F(TransactionTest, AnothersStampIsAHit) {
