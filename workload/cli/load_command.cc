@@ -59,7 +59,7 @@ options_library::options_description describe(Arguments& arguments) {
       "forward (absolute-form requests) or reverse");
   add("origin", value(&arguments.origin), "ADDR of the origin, as the proxy reaches it (required)");
   add("workload", value(&arguments.workload)->default_value("simple"),
-      "polymix4, simple, or a workload file");
+      "polymix4, simple, cdn, large, or a workload file");
   add("load", value(&arguments.load)->default_value("best-effort=8"),
       "best-effort=N: N robots without pause; robots=N: with the workload's pauses;\n"
       "rate=N[,constant][,connections=N][,queue=N]: open loop of N requests/s;\n"

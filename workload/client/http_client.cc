@@ -41,7 +41,8 @@ void ResponseHead::clear() {
   status = 0;
   chunked = false;
   content_length.reset();
-  for (std::string* field : {&etag, &last_modified, &date, &via, &body_stamp, &validation_stamp}) {
+  for (std::string* field :
+       {&content_range, &etag, &last_modified, &date, &via, &body_stamp, &validation_stamp}) {
     field->clear();
   }
 }
@@ -86,6 +87,9 @@ class HttpClient::Parser final : public http::basic_parser<false> {
     switch (name) {
       case http::field::etag:
         head_.etag = value;
+        break;
+      case http::field::content_range:
+        head_.content_range = value;
         break;
       case http::field::last_modified:
         head_.last_modified = value;

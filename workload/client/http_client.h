@@ -23,6 +23,7 @@ struct ResponseHead {
   int status = 0;
   bool chunked = false;
   std::optional<uint64_t> content_length;
+  std::string content_range;
   std::string etag;
   std::string last_modified;
   std::string date;

@@ -360,10 +360,11 @@ LoadOutcome run_load(const LoadOptions& options, const storage::Clock& clock,
   const storage::WallTime wall_start = clock.wall_now();
   control.start(run_start);
   RequestSource source(options.workload, options.seed, control, schedule_of(options, run_start));
+  TransactionsUnderWay under_way(options.transaction_base);
   std::vector<std::unique_ptr<LoadWorker>> workers;
   for (uint64_t index = 0; index < static_cast<uint64_t>(options.threads); ++index) {
     workers.push_back(
-        std::make_unique<LoadWorker>(options, control, source, clock, log.get(), index));
+        std::make_unique<LoadWorker>(options, control, source, under_way, clock, log.get(), index));
   }
   LoadControl load(options, control, source, run_start);
   GiveUpWatch give_up(options.give_up_after, run_start);

@@ -20,8 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kPulse{10};
 constexpr uint64_t kRobotPurpose = 0x726f626f74ULL;
 constexpr uint64_t kConnectionPurpose = 0x636f6e6e656374ULL;
-/// Bits of a transaction's id that count within one worker.
-constexpr int kTransactionBits = 40;
 
 std::string_view method_text(RequestMethod method) {
   switch (method) {
@@ -45,6 +43,12 @@ std::string_view kind_text(RequestKind kind) {
       return "ims304";
     case RequestKind::kReload:
       return "reload";
+    case RequestKind::kEtag200:
+      return "etag200";
+    case RequestKind::kEtag304:
+      return "etag304";
+    case RequestKind::kRange:
+      return "range";
   }
   return "basic";
 }
@@ -52,17 +56,18 @@ std::string_view kind_text(RequestKind kind) {
 }  // namespace
 
 LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, RequestSource& source,
-                       const storage::Clock& clock, RequestLog* log, uint64_t index)
+                       TransactionsUnderWay& under_way, const storage::Clock& clock,
+                       RequestLog* log, uint64_t index)
     : options_(options),
       control_(control),
       source_(source),
+      under_way_(under_way),
       clock_(clock),
       log_(log),
       index_(index),
       io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),
       pulse_timer_(io_),
       active_robots_(options.load.robots),
-      next_transaction_(options.transaction_base + (index << kTransactionBits)),
       recorder_(options.sample_interval),
       phases_(control.phases().size()) {
   robot_options_.model = options.workload.robot;
@@ -70,6 +75,7 @@ LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, RequestS
   robot_options_.client.timeout = options.timeout;
   robot_options_.target = options.target;
   robot_options_.verification = options.verification;
+  robot_options_.under_way = &under_way;
   if (options.load.open_loop()) {
     make_open_loop();
   } else {
@@ -247,11 +253,12 @@ uint64_t LoadWorker::started(const IntendedRequest& intended, const RequestTimes
     }
     if (open_loop_) phase.waiting_time.record(blocked_ns);
   }
-  return next_transaction_++;
+  return under_way_.begin(times.start, intended.break_off.has_value());
 }
 
 void LoadWorker::finished(const IntendedRequest& intended, uint64_t transaction,
                           const RequestTimes& times, const TransactionResult& result) {
+  under_way_.end(transaction, result.end);
   const bool aborted_before = control_.aborted();
   const auto end = control_.run_end();
   const bool counted = recorded(times.phase) && !aborted_before && (!end || result.end <= *end);
@@ -291,7 +298,9 @@ void LoadWorker::log_transaction(const IntendedRequest& intended, uint64_t trans
   entry.status = result.status;
   entry.received_bytes = result.record.received_bytes;
   entry.response_time_ns = result.record.response_time_ns;
-  entry.error = name_of(result.record.error);
+  entry.error = result.record.error == ErrorKind::kNone && !result.record.good()
+                    ? name_of(result.record.ending)
+                    : name_of(result.record.error);
   entry.measured = counted;
   entry.url = url;
   entry.sequence = intended.sequence;

@@ -40,7 +40,8 @@ class LoadWorker final : private RobotHost {
   /// `index` counts the run's workers from 0. `log` may be null. All references must outlive the
   /// worker.
   LoadWorker(const LoadOptions& options, RunControl& control, RequestSource& source,
-             const storage::Clock& clock, RequestLog* log, uint64_t index);
+             TransactionsUnderWay& under_way, const storage::Clock& clock, RequestLog* log,
+             uint64_t index);
   ~LoadWorker() override;
 
   void run(storage::SteadyTime run_start);
@@ -85,6 +86,7 @@ class LoadWorker final : private RobotHost {
   const LoadOptions& options_;
   RunControl& control_;
   RequestSource& source_;
+  TransactionsUnderWay& under_way_;
   const storage::Clock& clock_;
   RequestLog* log_;
   uint64_t index_;
@@ -98,7 +100,6 @@ class LoadWorker final : private RobotHost {
   uint64_t active_robots_;  ///< Of the whole run.
   double load_factor_ = 1;
   storage::SteadyTime run_start_{};
-  uint64_t next_transaction_;
   RunRecorder recorder_;
   std::vector<Measurements> phases_;
   IdealTally ideal_;

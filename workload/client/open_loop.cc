@@ -33,7 +33,7 @@ struct OpenLoop::Lane {
   Lane(const asio::any_io_executor& executor, const storage::Clock& clock,
        const HttpClientOptions& client_options, const RobotOptions& options)
       : client(executor, clock, client_options),
-        transactor(options.target, options.verification, clock) {}
+        transactor(options.target, options.verification, clock, options.under_way) {}
 
   HttpClient client;
   Transactor transactor;
@@ -220,11 +220,7 @@ asio::awaitable<void> OpenLoop::transact(Lane& lane) {
   const RequestTimes times(item.visit->phase, item.due, clock_.steady_now());
   TransactionRequest& request = lane.request;
   request.id = host_.started(intended, times, times.start - times.due);
-  request.object = intended.object;
-  request.kind = intended.kind;
-  request.method = intended.method;
-  request.request_body_bytes = intended.request_body_bytes;
-  request.offered_hit = intended.offered_hit_reference;
+  request.take(intended);
   request.last_on_connection = lane.uses_left == 0;
   co_await lane.transactor.run(lane.client, request, times.due, lane.result);
   host_.finished(intended, request.id, times, lane.result);

@@ -24,7 +24,7 @@ struct Robot::Lane {
   Lane(const asio::any_io_executor& executor, const storage::Clock& clock,
        const HttpClientOptions& client_options, const RobotOptions& options)
       : client(executor, clock, client_options),
-        transactor(options.target, options.verification, clock) {}
+        transactor(options.target, options.verification, clock, options.under_way) {}
 
   HttpClient client;
   Transactor transactor;
@@ -199,11 +199,7 @@ asio::awaitable<void> Robot::fetch(Lane& lane, const IntendedRequest& intended,
   // A closed loop offers what it sends: nothing is due while a robot waits.
   host_.offered(grant_.phase, start);
   request.id = host_.started(intended, times, blocked);
-  request.object = intended.object;
-  request.kind = intended.kind;
-  request.method = intended.method;
-  request.request_body_bytes = intended.request_body_bytes;
-  request.offered_hit = intended.offered_hit_reference;
+  request.take(intended);
   request.last_on_connection = lane.uses_left == 0;
   co_await lane.transactor.run(lane.client, request, start, lane.result);
   if (lane.result.record.error != ErrorKind::kNone) page_failed_ = true;

@@ -42,6 +42,8 @@ struct RobotOptions {
   HttpClientOptions client;
   TargetForm target;
   Verification verification = Verification::kBytes;
+  /// The run's transactions; null: responses are never taken for shared.
+  const TransactionsUnderWay* under_way = nullptr;
 };
 
 /// A closed loop: waits until a page is due, fetches it, then its embedded objects over up to

@@ -181,6 +181,7 @@ void RunControl::completed(const TransactionRecord& record, size_t phase, storag
     errors_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (!record.good()) return;  // Broken off, as it was meant to be.
   good_.fetch_add(1, std::memory_order_relaxed);
   response_time_ns_.fetch_add(record.response_time_ns, std::memory_order_relaxed);
   if (record.basic) {

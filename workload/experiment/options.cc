@@ -95,7 +95,8 @@ Expected<void> set_cache_size(ExperimentOptions& options, const Values& values) 
 }
 
 Expected<void> set_workload(ExperimentOptions& options, const Values& values) {
-  if (values.front().empty()) return wrong("workload", "", "must be polymix4, simple or a file");
+  if (values.front().empty())
+    return wrong("workload", "", "must be polymix4, simple, cdn, large or a file");
   options.workload = values.front();
   return {};
 }
@@ -202,7 +203,7 @@ constexpr std::array<OptionRow, 18> kOptions{{
      set_mounts},
     {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
     {"cache-size", "SIZE", "capacity of the cache (1G)", false, set_cache_size},
-    {"workload", "NAME|FILE", "polymix4, simple or a workload file (polymix4)", false,
+    {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
     {"load", "HOW",

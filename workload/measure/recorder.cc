@@ -82,7 +82,7 @@ void LatencyLog::write(std::ostream& out, storage::WallTime start,
 void Measurements::record(const TransactionRecord& transaction, int status) {
   total.add(transaction);
   if (status != 0) ++responses_by_status[status];
-  if (transaction.error != ErrorKind::kNone) return;
+  if (!transaction.good()) return;
   response_time.record(transaction.response_time_ns);
   first_byte_time.record(transaction.first_byte_ns);
   Histogram& times = is_hit(transaction.outcome) ? hit_response_time : miss_response_time;
@@ -110,7 +110,7 @@ void RunRecorder::record(const TransactionRecord& transaction, int status,
 void RunRecorder::record_in_time(const TransactionRecord& transaction,
                                  std::chrono::nanoseconds elapsed) {
   series.at(elapsed).add(transaction);
-  if (transaction.error != ErrorKind::kNone) return;
+  if (!transaction.good()) return;
   latency.record(elapsed, is_hit(transaction.outcome), transaction.response_time_ns);
 }
 

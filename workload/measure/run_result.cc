@@ -54,6 +54,10 @@ void add_rates(boost::json::object& json, const Tally& total, std::chrono::nanos
   json["sent"] = total.sent;
   json["completed"] = total.completed;
   json["good"] = total.good;
+  json["aborted"] = total.aborted;
+  json["aborted_hits"] = total.aborted_hits;
+  json["cut"] = total.cut;
+  json["cut_shared"] = total.cut_shared;
   json["requests"] = total.sent;
   json["unfinished"] = total.sent - std::min(total.sent, total.completed);
   boost::json::object not_sent;
@@ -71,10 +75,20 @@ void add_hit_ratios(boost::json::object& json, const Tally& total) {
   json["hit_ratio_all_percent"] = number_or_null(total.hit_ratio_all_percent());
   json["offered_hit_ratio_percent"] = number_or_null(total.offered_hit_ratio_percent());
   json["offered_byte_hit_ratio_percent"] = number_or_null(total.offered_byte_hit_ratio_percent());
+  json["attainable_hit_ratio_percent"] = number_or_null(total.attainable_hit_ratio_percent());
+  json["attainable_byte_hit_ratio_percent"] =
+      number_or_null(total.attainable_byte_hit_ratio_percent());
+  json["stored_hit_ratio_percent"] = number_or_null(total.stored_hit_ratio_percent());
+  json["range_hit_ratio_percent"] = number_or_null(total.range_hit_ratio_percent());
   json["basic_requests"] = total.basic;
   json["basic_hits"] = total.basic_hits;
   json["hits"] = total.hits;
   json["reload_hits"] = total.reload_hits;
+  json["validated_hits"] = total.validated_hits;
+  json["shared_hits"] = total.shared_hits;
+  json["ranges"] = total.ranges;
+  json["range_hits"] = total.range_hits;
+  json["ranges_whole"] = total.ranges_whole;
 }
 
 boost::json::object errors_to_json(const Tally& total) {
@@ -380,8 +394,18 @@ std::string run_to_table(const RunResult& result) {
       << cell(result.ideal_hit_ratio_percent, 2, " %") << ", of all requests "
       << cell(total.hit_ratio_all_percent(), 2, " %") << ")\n"
       << "byte hit ratio  " << cell(total.byte_hit_ratio_percent(), 2, " %") << " (ideal "
-      << cell(result.ideal_byte_hit_ratio_percent, 2, " %") << ")\n"
-      << "errors          " << total.error_count();
+      << cell(result.ideal_byte_hit_ratio_percent, 2, " %") << ")\n";
+  if (total.ranges > 0) {
+    out << "ranges          " << total.ranges << ", of them hits "
+        << cell(total.range_hit_ratio_percent(), 2, " %");
+    if (total.ranges_whole > 0) out << ", answered with the whole object " << total.ranges_whole;
+    out << '\n';
+  }
+  if (total.aborted + total.cut > 0) {
+    out << "broken off      " << total.aborted << " by robots, " << total.cut
+        << " by the origin, all as intended\n";
+  }
+  out << "errors          " << total.error_count();
   for (ErrorKind kind : kErrorKinds) {
     if (total.errors_of(kind) > 0) out << "  " << name_of(kind) << ' ' << total.errors_of(kind);
   }

@@ -71,7 +71,7 @@ ScriptedReply origin_script(const ScriptedRequest& request) {
 void expect_sums(const LoadOutcome& outcome) {
   const Tally& total = outcome.result.total;
   EXPECT_EQ(outcome.recorder.series.total(), total);
-  EXPECT_EQ(total.completed, total.good + total.error_count());
+  EXPECT_EQ(total.completed, total.good + total.aborted + total.cut + total.error_count());
   EXPECT_EQ(total.good, total.hits + total.misses);
   EXPECT_GE(total.offered, total.sent);
   EXPECT_GE(total.sent, total.completed);

@@ -72,6 +72,57 @@ TEST(Tally, HitRatioIsOverBasicRequests) {
   EXPECT_NEAR(*tally.miss_response_time_ms(), 4, 1e-9);
 }
 
+TEST(Tally, WhatWasBrokenOffOnPurposeCountsApart) {
+  Tally tally;
+  TransactionRecord aborted = good_record(Outcome::kHit, 1'000'000, 100);
+  aborted.ending = Ending::kAborted;
+  TransactionRecord cut = good_record(Outcome::kMiss, 1'000'000, 100);
+  cut.ending = Ending::kCut;
+  TransactionRecord shared_cut = good_record(Outcome::kHit, 1'000'000, 100);
+  shared_cut.ending = Ending::kCut;
+  shared_cut.shared = true;
+  for (const auto& record : {aborted, cut, shared_cut}) tally.add(record);
+  EXPECT_EQ(tally.completed, 3U);
+  EXPECT_EQ(tally.good, 0U);
+  EXPECT_EQ(tally.basic, 0U);
+  EXPECT_EQ(tally.aborted, 1U);
+  EXPECT_EQ(tally.aborted_hits, 1U);
+  EXPECT_EQ(tally.cut, 2U);
+  EXPECT_EQ(tally.cut_shared, 1U);
+  EXPECT_EQ(tally.error_count(), 0U);
+  EXPECT_EQ(tally.fill_bytes, 0U);
+  EXPECT_FALSE(tally.response_time_ms());
+}
+
+TEST(Tally, TellsStoredHitsFromValidatedAndSharedOnes) {
+  Tally tally;
+  tally.add(good_record(Outcome::kHit, 1, 100));
+  tally.add(good_record(Outcome::kValidated, 1, 100));
+  TransactionRecord shared = good_record(Outcome::kHit, 1, 100);
+  shared.shared = true;
+  tally.add(shared);
+  TransactionRecord miss = good_record(Outcome::kMiss, 1, 100);
+  miss.ideal_hit = miss.offered_hit = true;
+  tally.add(miss);
+  TransactionRecord range = good_record(Outcome::kHit, 1, 10);
+  range.basic = false;
+  range.range = range.answered_whole = true;
+  tally.add(range);
+  EXPECT_EQ(*tally.hit_ratio_percent(), 75);
+  EXPECT_EQ(*tally.stored_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.attainable_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.attainable_byte_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.range_hit_ratio_percent(), 100);
+  EXPECT_EQ(tally.validated_hits, 1U);
+  EXPECT_EQ(tally.shared_hits, 1U);
+  EXPECT_EQ(tally.ranges_whole, 1U);
+  Tally twice = tally;
+  twice.merge(tally);
+  EXPECT_EQ(twice.basic, 2 * tally.basic);
+  EXPECT_EQ(*twice.stored_hit_ratio_percent(), 25);
+  EXPECT_EQ(twice.ideal_hits, 2U);
+}
+
 TEST(Series, IntervalsAddUpToTheRunWhereverTheBoundariesLie) {
   const uint64_t seed = testing_support::test_seed(5);
   SCOPED_TRACE(testing_support::seed_trace(seed));

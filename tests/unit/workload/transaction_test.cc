@@ -9,6 +9,7 @@
 
 #include "tests/support/scripted_server.h"
 #include "tests/unit/workload/object_replies.h"
+#include "workload/model/origin_abort.h"
 
 namespace workload {
 namespace {
@@ -66,7 +67,7 @@ class TransactionTest : public testing::Test {
 
   TransactionResult run(const TransactionRequest& request,
                         Verification verification = Verification::kBytes) {
-    Transactor transactor({"origin.test:80", true}, verification, clock_);
+    Transactor transactor({"origin.test:80", true}, verification, clock_, under_way_);
     TransactionResult result;
     bool ended = false;
     boost::asio::co_spawn(io_, transactor.run(*client_, request, clock_.steady_now(), result),
@@ -83,6 +84,7 @@ class TransactionTest : public testing::Test {
   ErrorKind error_of_get() { return run(sample_request()).record.error; }
 
   std::chrono::nanoseconds timeout_ = std::chrono::seconds(60);
+  const TransactionsUnderWay* under_way_ = nullptr;
   storage::SystemClock clock_;
   boost::asio::io_context io_;
   std::unique_ptr<ScriptedServer> server_;
@@ -410,6 +412,212 @@ TEST_F(TransactionTest, AConnectionThatThePeerWillCloseIsNotKept) {
                 Then::kClose);
   EXPECT_EQ(error_of_get(), ErrorKind::kNone);
   EXPECT_FALSE(client_->connected());
+}
+
+TransactionRequest range_request(uint64_t offset_bytes, uint64_t size_bytes) {
+  TransactionRequest request = sample_request();
+  request.kind = RequestKind::kRange;
+  request.part = {offset_bytes, size_bytes};
+  return request;
+}
+
+TEST_F(TransactionTest, ARangeGetsExactlyItsBytes) {
+  std::vector<ScriptedRequest> seen;
+  serve([&seen](const ScriptedRequest& request) {
+    seen.push_back(request);
+    ObjectReply reply = right_reply(request);
+    reply.status = 206;
+    reply.body = reply.body.substr(1001, 2000);
+    reply.extra_fields = "Content-Range: bytes 1001-3000/10000\r\n";
+    return ScriptedReply{reply.text(), Then::kKeep};
+  });
+  const TransactionResult result = run(range_request(1001, 2000));
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.body_bytes, 2000U);
+  EXPECT_TRUE(result.record.range);
+  EXPECT_FALSE(result.record.basic);
+  EXPECT_FALSE(result.record.answered_whole);
+  EXPECT_FALSE(result.record.fill);
+  EXPECT_EQ(seen.at(0).field("Range"), "bytes=1001-3000");
+  // The bytes next to it are another range's.
+  EXPECT_EQ(run(range_request(1000, 2000)).record.error, ErrorKind::kProtocol);
+}
+
+TEST_F(TransactionTest, ARangeWithBytesOfAnotherPlaceIsAWrongBody) {
+  serve([](const ScriptedRequest& request) {
+    ObjectReply reply = right_reply(request);
+    reply.status = 206;
+    reply.body = reply.body.substr(1000, 2000);
+    reply.extra_fields = "Content-Range: bytes 1001-3000/10000\r\n";
+    return ScriptedReply{reply.text(), Then::kKeep};
+  });
+  const TransactionResult result = run(range_request(1001, 2000));
+  EXPECT_EQ(result.record.error, ErrorKind::kWrongBody);
+  EXPECT_NE(result.detail.find("byte 1001 of 10000"), std::string::npos) << result.detail;
+}
+
+TEST_F(TransactionTest, ARangeThatIsTooLongOrTooShortIsAnError) {
+  for (const bool chunked : {false, true}) {
+    for (const size_t length : {size_t{1999}, size_t{2001}}) {
+      serve([=](const ScriptedRequest& request) {
+        ObjectReply reply = right_reply(request);
+        reply.status = 206;
+        reply.body = reply.body.substr(1001, length);
+        reply.chunked = chunked;
+        reply.extra_fields = "Content-Range: bytes 1001-3000/10000\r\n";
+        return ScriptedReply{reply.text(), Then::kKeep};
+      });
+      const ErrorKind error = run(range_request(1001, 2000)).record.error;
+      const ErrorKind of_chunks = length < 2000 ? ErrorKind::kTruncated : ErrorKind::kWrongBody;
+      EXPECT_EQ(error, chunked ? of_chunks : ErrorKind::kProtocol) << length;
+    }
+  }
+}
+
+TEST_F(TransactionTest, AnIgnoredRangeIsCountedApart) {
+  serve_changed(leave);
+  const TransactionResult result = run(range_request(1001, 2000));
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.body_bytes, 10'000U);
+  EXPECT_TRUE(result.record.answered_whole);
+}
+
+TEST_F(TransactionTest, EntityTagsGetWhatTheyMust) {
+  std::vector<ScriptedRequest> seen;
+  serve([&seen](const ScriptedRequest& request) {
+    seen.push_back(request);
+    ObjectReply reply = right_reply(request);
+    if (request.field("If-None-Match") == reply.etag) {
+      reply.status = 304;
+      reply.body_stamp.clear();
+      reply.validation_stamp = request.field("X-Cacheoff-Transaction");
+    }
+    return ScriptedReply{reply.text(), Then::kKeep};
+  });
+  TransactionRequest request = sample_request();
+  request.kind = RequestKind::kEtag304;
+  TransactionResult result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.status, 304);
+  request.kind = RequestKind::kEtag200;
+  result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.status, 200);
+  EXPECT_EQ(result.record.body_bytes, 10'000U);
+  EXPECT_EQ(seen.at(0).field("If-None-Match"), object_etag(request.object));
+  EXPECT_EQ(seen.at(1).field("If-None-Match"), outdated_etag(request.object));
+}
+
+TEST_F(TransactionTest, TheWrongAnswerToAnEntityTagIsAnError) {
+  serve_changed(leave);
+  TransactionRequest request = sample_request();
+  request.kind = RequestKind::kEtag304;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kWrongStatus);
+  serve_changed([](ObjectReply& reply) { reply.status = 304; });
+  request.kind = RequestKind::kEtag200;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kWrongStatus);
+}
+
+TEST_F(TransactionTest, ARobotGoesAwayAsToldAndThatIsNoError) {
+  serve_changed(leave);
+  for (const uint64_t after : {uint64_t{0}, uint64_t{1}, uint64_t{199'999}}) {
+    TransactionRequest request = sample_request(200'000);
+    request.abort_after_bytes = after;
+    const TransactionResult result = run(request);
+    EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+    EXPECT_EQ(result.record.ending, Ending::kAborted) << after;
+    EXPECT_EQ(result.record.outcome, Outcome::kMiss);
+    EXPECT_FALSE(result.record.basic);
+    EXPECT_FALSE(result.record.fill);
+    EXPECT_GE(result.record.body_bytes, after);
+    EXPECT_FALSE(client_->connected());
+  }
+  EXPECT_EQ(error_of_get(), ErrorKind::kNone);
+}
+
+TEST_F(TransactionTest, WhatComesBeforeARobotGoesAwayIsJudged) {
+  serve_changed([](ObjectReply& reply) { reply.body[5] = static_cast<char>(reply.body[5] ^ 1); });
+  TransactionRequest request = sample_request();
+  request.abort_after_bytes = 9000;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kWrongBody);
+}
+
+/// Half of the right reply, then an end.
+ScriptedReply half_reply(const ScriptedRequest& request, const std::string& made_for = {}) {
+  ObjectReply reply = right_reply(request);
+  if (!made_for.empty()) reply.body_stamp = made_for;
+  const std::string whole = reply.text();
+  return ScriptedReply{whole.substr(0, whole.size() - 5000), Then::kClose};
+}
+
+TEST_F(TransactionTest, AnEndThatTheOriginWasAskedForIsNoError) {
+  std::vector<ScriptedRequest> seen;
+  serve([&seen](const ScriptedRequest& request) {
+    seen.push_back(request);
+    return half_reply(request);
+  });
+  TransactionRequest request = sample_request();
+  request.break_off = 12'345;
+  const TransactionResult result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.ending, Ending::kCut);
+  EXPECT_FALSE(result.record.fill);
+  EXPECT_EQ(seen.at(0).field("X-Cacheoff-Break-Off"), "12345");
+  EXPECT_EQ(error_of_get(), ErrorKind::kTruncated);
+  EXPECT_EQ(seen.at(1).field("X-Cacheoff-Break-Off"), "");
+}
+
+TEST_F(TransactionTest, AnEndThatDidNotComeIsAnError) {
+  serve_changed(leave);
+  TransactionRequest request = sample_request();
+  request.break_off = 12'345;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kProtocol);
+  // From a cache it must be whole.
+  serve_changed([](ObjectReply& reply) { reply.body_stamp = kOther; });
+  EXPECT_EQ(run(request).record.error, ErrorKind::kNone);
+}
+
+TEST_F(TransactionTest, AProxyMaySayThatTheOriginBrokeOff) {
+  serve_changed([](ObjectReply& reply) {
+    reply.status = 502;
+    reply.body = "sorry";
+    reply.body_stamp.clear();
+    reply.etag.clear();
+  });
+  EXPECT_EQ(error_of_get(), ErrorKind::kWrongStatus);
+  TransactionRequest request = sample_request();
+  request.break_off = 12'345;
+  const TransactionResult result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.ending, Ending::kCut);
+}
+
+TEST_F(TransactionTest, OnlyThoseWhoSharedABrokenOffResponseMayGetIt) {
+  constexpr uint64_t kCut = 0x1234;
+  serve([](const ScriptedRequest& each) { return half_reply(each, "0000000000001234"); });
+  TransactionRequest request = sample_request();
+  request.id = kCut + 1;
+  TransactionsUnderWay sharing(kCut);
+  sharing.begin(clock_.steady_now(), true);
+  under_way_ = &sharing;
+  TransactionResult result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.ending, Ending::kCut);
+  EXPECT_TRUE(result.record.shared);
+  // One that was not to be broken off has no reason to end early.
+  TransactionsUnderWay whole(kCut);
+  whole.begin(clock_.steady_now(), false);
+  under_way_ = &whole;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kTruncated);
+  // Long after its end it can only have been stored.
+  TransactionsUnderWay later(kCut);
+  later.begin(clock_.steady_now() - std::chrono::seconds(3), true);
+  later.end(kCut, clock_.steady_now() - std::chrono::seconds(2));
+  under_way_ = &later;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kTruncated);
+  // And so can one that nobody here asked for.
+  under_way_ = nullptr;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kTruncated);
 }
 
 }  // namespace
