@@ -182,7 +182,7 @@ Workload large_workload() {
   workload.content = {content(ContentType::kDownload, 10,
                               Distribution::log_normal(16 * kMiB, 32 * kMiB), 100, stable),
                       content(*ContentType::named("video"), 90,
-                              Distribution::log_normal(2 * kMiB, 1.8 * kMiB), 100, stable)};
+                              Distribution::log_normal(2 * kMiB, 1792 * kKiB), 100, stable)};
   workload.requests.recurrence_percent = 80;
   workload.requests.range_percent = 25;
   workload.requests.range_size = Distribution::constant(kMiB);
