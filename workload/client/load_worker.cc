@@ -253,7 +253,8 @@ uint64_t LoadWorker::started(const IntendedRequest& intended, const RequestTimes
     }
     if (open_loop_) phase.waiting_time.record(blocked_ns);
   }
-  return under_way_.begin(times.start, intended.break_off.has_value());
+  const auto broken_off = intended.break_off ? std::optional(intended.object.id) : std::nullopt;
+  return under_way_.begin(times.start, broken_off);
 }
 
 void LoadWorker::finished(const IntendedRequest& intended, uint64_t transaction,

@@ -210,8 +210,10 @@ bool Transactor::on_head(const ResponseHead& head) {
   head_ = &head;
   result_->status = head.status;
   note_stamp(head);
-  // What a proxy says when it could not get the whole of what the origin broke off.
-  if (request_->break_off && (head.status == 502 || head.status == 503 || head.status == 504)) {
+  // What a proxy says when it could not get the whole of what the origin broke off, also to those
+  // who waited for the same response.
+  const bool gateway_error = head.status == 502 || head.status == 503 || head.status == 504;
+  if (gateway_error && break_off_shared()) {
     result_->record.ending = Ending::kCut;
     return true;
   }
@@ -228,6 +230,12 @@ void Transactor::note_stamp(const ResponseHead& head) {
   made_for_ = parse_stamp(head.body_stamp);
   result_->record.shared = made_for_ && *made_for_ != request_->id && under_way_ != nullptr &&
                            under_way_->was_under_way(*made_for_, began_);
+}
+
+bool Transactor::break_off_shared() const {
+  return request_->break_off ||
+         (under_way_ != nullptr &&
+          under_way_->object_broken_off(request_->object.id, began_, kSharingSlack));
 }
 
 bool Transactor::cut_as_planned() const {

@@ -113,6 +113,9 @@ class Transactor final : private ResponseHandler {
   bool judge_part(const ResponseHead& head);
   /// Whether a response that ended early may have, as the origin was asked to break it off.
   bool cut_as_planned() const;
+  /// Whether this request, or one of the same object that it may have shared the response of, asked
+  /// the origin to break off.
+  bool break_off_shared() const;
   void note_stamp(const ResponseHead& head);
   int64_t now_unix_s() const;
 

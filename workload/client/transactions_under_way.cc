@@ -1,5 +1,7 @@
 #include "workload/client/transactions_under_way.h"
 
+#include <algorithm>
+
 namespace workload {
 namespace {
 
@@ -8,7 +10,7 @@ constexpr std::chrono::seconds kMemory{1};
 
 }  // namespace
 
-uint64_t TransactionsUnderWay::begin(storage::SteadyTime at, bool broken_off) {
+uint64_t TransactionsUnderWay::begin(storage::SteadyTime at, std::optional<uint64_t> broken_off) {
   const std::lock_guard lock(mutex_);
   Entry entry;
   entry.start = at;
@@ -45,13 +47,21 @@ bool TransactionsUnderWay::was_under_way(uint64_t id, storage::SteadyTime instan
                                          std::chrono::nanoseconds slack) const {
   const std::lock_guard lock(mutex_);
   const Entry* const entry = find(id);
-  return entry != nullptr && (!entry->ended() || entry->end + slack >= instant);
+  return entry != nullptr && entry->was_under_way(instant, slack);
 }
 
 bool TransactionsUnderWay::to_be_broken_off(uint64_t id) const {
   const std::lock_guard lock(mutex_);
   const Entry* const entry = find(id);
   return entry != nullptr && entry->broken_off;
+}
+
+bool TransactionsUnderWay::object_broken_off(uint64_t object, storage::SteadyTime instant,
+                                             std::chrono::nanoseconds slack) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.broken_off == object && entry.was_under_way(instant, slack);
+  });
 }
 
 size_t TransactionsUnderWay::entries() const {

@@ -586,6 +586,14 @@ TEST_F(TransactionTest, AProxyMaySayThatTheOriginBrokeOff) {
   });
   EXPECT_EQ(error_of_get(), ErrorKind::kWrongStatus);
   TransactionRequest request = sample_request();
+  // To one who waited for a response that was broken off for another.
+  TransactionsUnderWay sharing(1);
+  sharing.begin(clock_.steady_now(), request.object.id + 1);
+  under_way_ = &sharing;
+  EXPECT_EQ(run(request).record.error, ErrorKind::kWrongStatus);
+  sharing.begin(clock_.steady_now(), request.object.id);
+  EXPECT_EQ(run(request).record.ending, Ending::kCut);
+  under_way_ = nullptr;
   request.break_off = 12'345;
   const TransactionResult result = run(request);
   EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
@@ -598,7 +606,7 @@ TEST_F(TransactionTest, OnlyThoseWhoSharedABrokenOffResponseMayGetIt) {
   TransactionRequest request = sample_request();
   request.id = kCut + 1;
   TransactionsUnderWay sharing(kCut);
-  sharing.begin(clock_.steady_now(), true);
+  sharing.begin(clock_.steady_now(), request.object.id);
   under_way_ = &sharing;
   TransactionResult result = run(request);
   EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
@@ -606,12 +614,12 @@ TEST_F(TransactionTest, OnlyThoseWhoSharedABrokenOffResponseMayGetIt) {
   EXPECT_TRUE(result.record.shared);
   // One that was not to be broken off has no reason to end early.
   TransactionsUnderWay whole(kCut);
-  whole.begin(clock_.steady_now(), false);
+  whole.begin(clock_.steady_now(), std::nullopt);
   under_way_ = &whole;
   EXPECT_EQ(run(request).record.error, ErrorKind::kTruncated);
   // Long after its end it can only have been stored.
   TransactionsUnderWay later(kCut);
-  later.begin(clock_.steady_now() - std::chrono::seconds(3), true);
+  later.begin(clock_.steady_now() - std::chrono::seconds(3), request.object.id);
   later.end(kCut, clock_.steady_now() - std::chrono::seconds(2));
   under_way_ = &later;
   EXPECT_EQ(run(request).record.error, ErrorKind::kTruncated);
