@@ -23,10 +23,13 @@ StoredObject object_of(uint64_t key) {
   return StoredObject("metadata", pattern_body(key, 3000 + key % 50 * 1000));
 }
 
-// A process that stores objects in `folder` until it is killed.
+enum class Session { kOfTheHelper, kOfItsOwn };
+
+// A process that stores objects in `folder` until it is killed. The kernel wakes a stopped helper
+// by itself only when a parent in its session ends, and only when it has already stopped.
 class Owner {
  public:
-  explicit Owner(const std::filesystem::path& folder) {
+  explicit Owner(const std::filesystem::path& folder, Session session = Session::kOfTheHelper) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe(ends), 0);
     pid_ = ::fork();
@@ -35,6 +38,7 @@ class Owner {
       UfsUnderTest store(64 << 20, 16 * 1024, folder);
       store.engine = UfsUnderTest::engine_named("helper");
       if (!store.start().has_value()) ::_exit(1);
+      if (session == Session::kOfItsOwn && ::setsid() < 0) ::_exit(4);
       for (uint64_t i = 0;; ++i) {
         if (!store.put(key_of(i % 100), object_of(i % 100)).has_value()) ::_exit(2);
         if (::write(ends[1], "", 1) != 1) ::_exit(3);
@@ -142,18 +146,23 @@ TEST_F(DiskdKill, WhatBothLeaveIsRemovedByTheNextStore) {
 }
 
 TEST_F(DiskdKill, AStoppedHelperEndsWithItsOwnerToo) {
-  pid_t helper = -1;
-  pid_t owner = -1;
-  {
-    const Owner process(folder_.path());
-    ASSERT_TRUE(process.wait_for_objects(5));
-    helper = process.helper();
-    owner = process.pid();
-    ::kill(helper, SIGSTOP);
+  for (const Session session : {Session::kOfTheHelper, Session::kOfItsOwn}) {
+    for (int round = 0; round < 5; ++round) {
+      pid_t helper = -1;
+      pid_t owner = -1;
+      {
+        const Owner process(folder_.path(), session);
+        ASSERT_TRUE(process.wait_for_objects(5));
+        helper = process.helper();
+        owner = process.pid();
+        ASSERT_GT(helper, 0);
+        ::kill(helper, SIGSTOP);
+      }
+      ASSERT_TRUE(wait_for_end(helper));
+      EXPECT_EQ(ipc_objects_of(owner), 0u);
+      expect_sound(folder_.path(), false);
+    }
   }
-  EXPECT_TRUE(wait_for_end(helper));
-  EXPECT_EQ(ipc_objects_of(owner), 0u);
-  expect_sound(folder_.path(), false);
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ int run_helper(int argument_count, const char* const* arguments) {
   ignore_signals();
   ::syscall(SYS_close_range, kHelperLockFd + 1, ~0U, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  // A stopped process does not see its socket close, so the end of the store makes it go on.
+  ::prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
   const auto slots_size = ids->slots * kHelperSlotSizeBytes;
   shmid_ds segment{};
   void* const address = ::shmat(ids->memory_id, nullptr, 0);
