@@ -22,10 +22,10 @@ namespace json = boost::json;
 
 /// Robots against `proxy`; returns run.json.
 json::object drive(const Stack& stack, const std::string& proxy, const fs::path& out,
-                   const std::string& requests) {
+                   const std::string& requests, const std::string& workload = "polymix4") {
   const auto result = testing_support::run_command(
       {testing_support::program_path("cacheoff"), "load", "--proxy", proxy, "--origin",
-       stack.origin_address(), "--workload", "polymix4", "--load", "best-effort=16", "--until",
+       stack.origin_address(), "--workload", workload, "--load", "best-effort=16", "--until",
        "requests=" + requests, "--seed", "11", "--time-scale", "1000", "--out", out.string()},
       std::chrono::minutes(5));
   EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
@@ -71,6 +71,35 @@ uint64_t count_hits(const std::map<std::string, uint64_t>& tags) {
   return hits;
 }
 
+uint64_t count_lines(const std::map<std::string, uint64_t>& tags) {
+  uint64_t lines = 0;
+  for (const auto& [tag, count] : tags) lines += count;
+  return lines;
+}
+
+/// PolyMix-4 with every other kind of request, and with aborts on both sides: many, and of objects
+/// large enough that an abort comes before the end.
+std::string every_kind(const Stack& stack) {
+  const fs::path file = stack.folder() / "every_kind.toml";
+  std::ofstream(file) << "base = \"polymix4\"\nname = \"every kind\"\n"
+                         "[content.video]\nshare_percent = 5\nsize = \"lognormal:500KB,300KB\"\n"
+                         "life_cycle = \"constant:365d\"\n"
+                         "[requests]\netag_200_percent = 5\netag_304_percent = 10\n"
+                         "range_percent = 10\nrange_size = \"exponential:20KB\"\n"
+                         "[robot]\nabort_percent = 1\n[server]\nabort_percent = 2\n";
+  return file.string();
+}
+
+/// What must hold of a run with every kind, whatever the proxy.
+void expect_every_kind(const json::object& run) {
+  expect_clean(run);
+  EXPECT_GT(number(run.at("ranges")), 100U);
+  EXPECT_GT(number(run.at("aborted")), 20U);
+  EXPECT_GT(number(run.at("cut")), 20U);
+  EXPECT_EQ(number(run.at("completed")),
+            number(run.at("good")) + number(run.at("aborted")) + number(run.at("cut")));
+}
+
 class HitAgreement : public testing::TestWithParam<const char*> {};
 
 TEST_P(HitAgreement, RobotsAndAccessLogCountTheSameHits) {
@@ -79,15 +108,22 @@ TEST_P(HitAgreement, RobotsAndAccessLogCountTheSameHits) {
   ASSERT_EQ(stack.stop_proxy().exit_status, 0);
   expect_clean(run);
   const auto tags = count_tags(read_file(stack.access_log()));
-  uint64_t lines = 0;
-  for (const auto& [tag, count] : tags) lines += count;
-  EXPECT_EQ(lines, number(run.at("requests")));
+  EXPECT_EQ(count_lines(tags), number(run.at("requests")));
   EXPECT_EQ(count_hits(tags), number(run.at("hits")));
   if (std::string(GetParam()) == "scheme=none") {
     EXPECT_EQ(number(run.at("hits")), tags.contains("TCP_CF_HIT") ? tags.at("TCP_CF_HIT") : 0U);
   } else {
     EXPECT_GT(number(run.at("hits")), 1500U);
   }
+}
+
+TEST_P(HitAgreement, NothingBrokenOffIsStored) {
+  Stack stack(StackOptions{{}, {"--cache-dir", GetParam()}});
+  const auto run =
+      drive(stack, stack.proxy_address(), stack.folder() / "out", "6000", every_kind(stack));
+  ASSERT_EQ(stack.stop_proxy().exit_status, 0);
+  expect_every_kind(run);
+  EXPECT_EQ(count_lines(count_tags(read_file(stack.access_log()))), number(run.at("requests")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, HitAgreement,
@@ -166,11 +202,19 @@ TEST(HitAgreementWithSquid, RobotsAndSquidsAccessLogCountTheSameHits) {
   expect_clean(run);
   auto tags = count_tags(squid.log());
   tags.erase("NONE_NONE");  // the readiness probe, and connections closed between requests
-  uint64_t lines = 0;
-  for (const auto& [tag, count] : tags) lines += count;
-  EXPECT_EQ(lines, number(run.at("requests")));
+  EXPECT_EQ(count_lines(tags), number(run.at("requests")));
   EXPECT_EQ(count_hits(tags), number(run.at("hits")));
   EXPECT_GT(number(run.at("hits")), 1500U);
+}
+
+TEST(HitAgreementWithSquid, NothingBrokenOffIsStored) {
+  if (!testing_support::command_exists("squid")) GTEST_SKIP() << "squid is not installed";
+  Stack stack(StackOptions{});
+  Squid squid(stack.folder() / "squid");
+  ASSERT_TRUE(squid.wait_until_ready()) << squid.said();
+  const auto run = drive(stack, squid.address(), stack.folder() / "out", "6000", every_kind(stack));
+  squid.stop();
+  expect_every_kind(run);
 }
 
 }  // namespace

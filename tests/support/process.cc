@@ -149,7 +149,7 @@ ProcessResult run_command(std::vector<std::string> command, std::chrono::millise
 }
 
 std::string program_path(const std::string& name) {
-  return std::string(CACHEOFF_BINARY_DIR) + "/" + name;
+  return CACHEOFF_BINARY_DIR "/" + name;
 }
 
 bool command_exists(const std::string& name) {

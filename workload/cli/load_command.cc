@@ -11,14 +11,15 @@
 #include <iostream>
 #include <optional>
 #include <random>
-#include <sstream>
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
 #include "workload/cli/count_option.h"
+#include "workload/cli/load_progress.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_run.h"
+#include "workload/client/run_phases.h"
 #include "workload/model/workload_file.h"
 
 namespace workload {
@@ -38,12 +39,13 @@ struct UsageError : std::runtime_error {
 
 /// The command line as text; every field is checked later.
 struct Arguments {
-  std::string proxy, proxy_kind, origin, workload, load, until, warm_up, cache_size,
+  std::string proxy, proxy_kind, origin, workload, load, until, warm_up, phases, cache_size,
       sample_interval, timeout, verify, out, request_log;
   CountOption seed = 1;
   double time_scale = 1;
   int threads = 1;
   CountOption source_addresses = 1;
+  bool source_addresses_given = false;
   bool keep_going = false;
 };
 
@@ -57,14 +59,22 @@ options_library::options_description describe(Arguments& arguments) {
       "forward (absolute-form requests) or reverse");
   add("origin", value(&arguments.origin), "ADDR of the origin, as the proxy reaches it (required)");
   add("workload", value(&arguments.workload)->default_value("simple"),
-      "polymix4, simple, or a workload file");
+      "polymix4, simple, cdn, large, or a workload file");
   add("load", value(&arguments.load)->default_value("best-effort=8"),
-      "best-effort=N: N robots without pause; robots=N: with the workload's pauses");
-  add("until", value(&arguments.until)->default_value("duration=10s"),
-      "duration=10s, requests=N, or fill=2.0 (cache sizes of fill traffic)");
+      "best-effort=N: N robots without pause; robots=N: with the workload's pauses;\n"
+      "rate=N[,constant][,connections=N][,queue=N]: open loop of N requests/s;\n"
+      "peak[,window=1.5s..1.75s][,sample=60s][,start=RATE][,max=RATE][,step=5%]: the rate at "
+      "which the mean response time stays in the window; times default to these over --time-scale");
+  add("until", value(&arguments.until),
+      "duration=10s (the default), requests=N, or fill=2.0 (cache sizes of fill traffic; the "
+      "default of peak with --cache-size)");
   add("warm-up", value(&arguments.warm_up), "a goal as for --until; its part is not measured");
+  add("phases", value(&arguments.phases),
+      "file (the workload's own, the default where it has some and no goal is given) or "
+      "polymix4[,plateau=4h][,ramp=20m][,fill=2][,fill-rate=100]; instead of --until");
   add("seed", value(&arguments.seed)->default_value(1), "of objects and of the order of requests");
-  add("time-scale", value(&arguments.time_scale)->default_value(1), "divides the robots' pauses");
+  add("time-scale", value(&arguments.time_scale)->default_value(1),
+      "divides the robots' pauses, the peak finder's times and the phases");
   add("threads", value(&arguments.threads)->default_value(1), "of the generator, 1 to 64");
   add("cache-size", value(&arguments.cache_size), "SIZE of the cache, for fill ratios");
   add("sample-interval", value(&arguments.sample_interval)->default_value("1s"),
@@ -72,8 +82,9 @@ options_library::options_description describe(Arguments& arguments) {
   add("timeout", value(&arguments.timeout)->default_value("60s"), "of one transaction");
   add("verify", value(&arguments.verify)->default_value("bytes"),
       "bytes: compare every byte; length: only count them");
-  add("source-addresses", value(&arguments.source_addresses)->default_value(1),
-      "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback");
+  add("source-addresses", value(&arguments.source_addresses),
+      "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback; "
+      "without it as many as the run needs");
   add("keep-going", options_library::bool_switch(&arguments.keep_going),
       "go on after a wrong body");
   add("out", value(&arguments.out),
@@ -128,16 +139,26 @@ void set_peer(LoadOptions& options, const Arguments& arguments) {
   }
   options.peer = arguments.proxy.empty() ? origin : resolve("--proxy", arguments.proxy);
   options.target.absolute_form = !arguments.proxy.empty() && arguments.proxy_kind == "forward";
-  if (arguments.source_addresses.value < 1 || arguments.source_addresses.value > 250) {
-    throw UsageError("--source-addresses: 1 to 250");
+}
+
+/// Spreads connections over local addresses, as told or so that no address runs out of ports.
+void set_sources(LoadOptions& options, const Arguments& arguments) {
+  const bool spreadable = options.peer.address().is_v4() && options.peer.address().is_loopback();
+  if (!arguments.source_addresses_given) {
+    if (!spreadable) return;
+    const uint32_t needed = source_addresses_needed(options, read_port_limits());
+    if (needed > 1) {
+      options.sources = loopback_sources(needed);
+      std::cerr << "cacheoff load: note: connections come from " << needed
+                << " local addresses (127.0.0.1 and on), as one would run out of ports\n";
+    }
+    return;
   }
-  if (arguments.source_addresses.value == 1) return;
-  if (!options.peer.address().is_v4() || !options.peer.address().is_loopback()) {
-    throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
-  }
-  for (uint32_t index = 0; index < arguments.source_addresses.value; ++index) {
-    options.sources.push_back(boost::asio::ip::address_v4(0x7f000001 + index));
-  }
+  const uint64_t count = arguments.source_addresses.value;
+  if (count < 1 || count > 250) throw UsageError("--source-addresses: 1 to 250");
+  if (count == 1) return;
+  if (!spreadable) throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
+  options.sources = loopback_sources(static_cast<uint32_t>(count));
 }
 
 Goal goal_option(const char* name, const std::string& text, const LoadOptions& options) {
@@ -148,6 +169,29 @@ Goal goal_option(const char* name, const std::string& text, const LoadOptions& o
     throw UsageError(std::string(name) + ": a fill needs --cache-size");
   }
   return *goal;
+}
+
+/// How long the run is: by phases or by goals.
+void set_length(LoadOptions& options, const Arguments& arguments) {
+  const bool goals = !arguments.until.empty() || !arguments.warm_up.empty();
+  std::string how = arguments.phases;
+  if (how.empty() && !goals && !options.workload.phases.empty() &&
+      options.load.kind != LoadShape::Kind::kPeak) {
+    how = "file";
+  }
+  if (!how.empty()) {
+    if (goals) throw UsageError("--phases: the phases say how long the run is, not --until");
+    const std::string problem = set_phases(options, how);
+    if (!problem.empty()) throw UsageError("--phases: " + problem);
+    return;
+  }
+  const bool peak = options.load.kind == LoadShape::Kind::kPeak;
+  std::string until = arguments.until;
+  if (until.empty()) until = peak && options.cache_size_bytes > 0 ? "fill=2.0" : "duration=10s";
+  options.until = goal_option("--until", until, options);
+  if (arguments.warm_up.empty()) return;
+  if (peak) throw UsageError("--warm-up: the peak finder counts the last quarter of its run alone");
+  options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
 }
 
 LoadOptions make_options(const Arguments& arguments) {
@@ -168,24 +212,24 @@ LoadOptions make_options(const Arguments& arguments) {
     }
     options.cache_size_bytes = *size;
   }
-  options.until = goal_option("--until", arguments.until, options);
-  if (!arguments.warm_up.empty()) {
-    options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
-  }
   if (!(arguments.time_scale > 0 && arguments.time_scale <= 1e6)) {
     throw UsageError("--time-scale: a number above 0, at most a million");
   }
+  options.time_scale = arguments.time_scale;
+  set_length(options, arguments);
+  const uint64_t threads_max =
+      options.load.open_loop() ? options.load.connections_max : options.load.robots;
   if (arguments.threads < 1 || arguments.threads > 64 ||
-      static_cast<uint64_t>(arguments.threads) > options.load.robots) {
-    throw UsageError("--threads: 1 to 64, and at most as many as robots");
+      static_cast<uint64_t>(arguments.threads) > threads_max) {
+    throw UsageError("--threads: 1 to 64, and at most as many as robots or connections");
   }
+  options.threads = arguments.threads;
+  set_sources(options, arguments);
   if (arguments.verify != "bytes" && arguments.verify != "length") {
     throw UsageError("--verify: '" + arguments.verify + "' is neither bytes nor length");
   }
   options.verification = arguments.verify == "bytes" ? Verification::kBytes : Verification::kLength;
   options.seed = arguments.seed.value;
-  options.time_scale = arguments.time_scale;
-  options.threads = arguments.threads;
   options.sample_interval = duration_option("--sample-interval", arguments.sample_interval);
   options.timeout = duration_option("--timeout", arguments.timeout);
   options.keep_going = arguments.keep_going;
@@ -194,37 +238,6 @@ LoadOptions make_options(const Arguments& arguments) {
   options.transaction_base = storage::mix64((static_cast<uint64_t>(device()) << 32) | device());
   return options;
 }
-
-/// Prints progress on standard error: one changing line on a terminal, else one each 5 s.
-class ProgressPrinter {
- public:
-  void operator()(const LoadProgress& progress) {
-    const double every_s = terminal_ ? 0.5 : 5;
-    if (progress.elapsed_s - last_s_ < every_s) return;
-    std::ostringstream line;
-    line.setf(std::ios::fixed);
-    line.precision(0);
-    const double rate =
-        static_cast<double>(progress.good - last_good_) / (progress.elapsed_s - last_s_);
-    line << "load: " << progress.elapsed_s << " s, "
-         << (progress.warming_up ? std::string("warming up")
-                                 : std::to_string(static_cast<int>(progress.share * 100)) + " %")
-         << ", " << rate << " good/s, " << progress.errors << " errors";
-    std::cerr << (terminal_ ? "\r\033[K" : "") << line.str() << (terminal_ ? "" : "\n")
-              << std::flush;
-    last_s_ = progress.elapsed_s;
-    last_good_ = progress.good;
-  }
-
-  void finish() const {
-    if (terminal_) std::cerr << "\r\033[K" << std::flush;
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-  double last_s_ = 0;
-  uint64_t last_good_ = 0;
-};
 
 /// Finds out before the run whether its results can be written.
 void check_places(const Arguments& arguments) {
@@ -258,7 +271,7 @@ int run_with(const Arguments& arguments) {
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   const storage::SystemClock clock;
-  ProgressPrinter printer;
+  ProgressPrinter printer(std::cerr, isatty(STDERR_FILENO) == 1);
   const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer));
   printer.finish();
   std::cout << run_to_table(outcome.result) << std::flush;
@@ -290,6 +303,7 @@ int run_load_command(const std::vector<std::string>& command_line) {
                                .run(),
                            values);
     options_library::notify(values);
+    arguments.source_addresses_given = values.count("source-addresses") > 0;
     if (values.count("help") > 0) {
       print_help(description);
       return kExitSuccess;

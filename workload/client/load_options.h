@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/client/transaction.h"
 #include "workload/model/workload.h"
 
@@ -22,9 +23,10 @@ struct LoadOptions {
   boost::asio::ip::tcp::endpoint peer;  ///< Proxy, or the origin itself.
   TargetForm target;
   LoadShape load;
-  Goal until;
+  Goal until;  ///< Where there are no phases; so is the next.
   std::optional<Goal> warm_up;
-  int threads = 1;  ///< 1 to 64, at most as many as robots.
+  std::vector<Phase> phases;  ///< Their durations scaled already; empty: from the goals.
+  int threads = 1;            ///< 1 to 64, at most as many as robots or connections.
   std::chrono::nanoseconds sample_interval = std::chrono::seconds(1);
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);  ///< Of one transaction.
   /// The run is given up when for so long nothing came but errors.
@@ -34,7 +36,7 @@ struct LoadOptions {
   Verification verification = Verification::kBytes;
   /// The first transaction's id; runs against one cache must not share ids, so it is random.
   uint64_t transaction_base = 0;
-  /// Local addresses, used in turn by robots; empty: any.
+  /// Local addresses, used in turn by robots or connections; empty: any.
   std::vector<boost::asio::ip::address> sources;
   std::filesystem::path request_log;  ///< Empty: none.
 };

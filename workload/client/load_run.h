@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "storage/base/clock.h"
 #include "workload/client/load_options.h"
+#include "workload/client/run_control.h"
 #include "workload/measure/run_result.h"
 
 namespace workload {
@@ -14,10 +16,12 @@ namespace workload {
 /// How far a run is.
 struct LoadProgress {
   double elapsed_s = 0;
-  double share = 0;  ///< Of the goal, 0 to 1.
-  bool warming_up = false;
-  uint64_t good = 0;  ///< Measured so far.
-  uint64_t errors = 0;
+  std::string phase;             ///< Its name; empty where the run has one alone.
+  double share = 0;              ///< Of the phase's goal, 0 to 1.
+  std::optional<double> left_s;  ///< Of the run, as far as it can be told.
+  double rate_rps = 0;           ///< That the load is set to; 0 in a closed loop.
+  std::optional<double> fill_ratio;
+  LiveCounts counts;
 };
 
 /// What a run found.
@@ -26,7 +30,7 @@ struct LoadOutcome {
 
   RunResult result;
   RunRecorder recorder;
-  storage::WallTime start{};  ///< Of the measured part.
+  storage::WallTime start{};  ///< Of the recorded part.
   /// Why the run failed, one line; empty where it went to its end without an error.
   std::string failure;
 };

@@ -7,7 +7,9 @@
 
 #include "storage/base/units.h"
 #include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/experiment/mount_table.h"
+#include "workload/model/phases.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -99,7 +101,8 @@ Expected<void> set_cache_size(ExperimentOptions& options, const Values& values) 
 }
 
 Expected<void> set_workload(ExperimentOptions& options, const Values& values) {
-  if (values.front().empty()) return wrong("workload", "", "must be polymix4, simple or a file");
+  if (values.front().empty())
+    return wrong("workload", "", "must be polymix4, simple, cdn, large or a file");
   options.workload = values.front();
   return {};
 }
@@ -129,6 +132,15 @@ Expected<void> set_until(ExperimentOptions& options, const Values& values) {
   std::string error;
   if (!parse_goal(values.front(), error)) return usage_problem("--until: " + error);
   options.until = values.front();
+  return {};
+}
+
+Expected<void> set_phases_of_run(ExperimentOptions& options, const Values& values) {
+  std::string error;
+  if (values.front() != "file" && !parse_polymix_phases(values.front(), error)) {
+    return usage_problem("--phases: " + error + ", or file (those of the workload file)");
+  }
+  options.phases = values.front();
   return {};
 }
 
@@ -189,7 +201,7 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 17> kOptions{{
+constexpr std::array<OptionRow, 18> kOptions{{
     {"scheme", "LIST", "storage schemes, e.g. none,memory,ufs", true, set_schemes},
     {"filesystem", "LIST", "here (the folder as it is) and tmpfs (needs root)", true,
      set_filesystems},
@@ -197,13 +209,21 @@ constexpr std::array<OptionRow, 17> kOptions{{
      set_mounts},
     {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
     {"cache-size", "SIZE", "capacity of the cache (1G)", false, set_cache_size},
-    {"workload", "NAME|FILE", "polymix4, simple or a workload file (polymix4)", false,
+    {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
-    {"load", "HOW", "best-effort=N or robots=N (best-effort=64)", false, set_load},
-    {"time-scale", "K", "divides think times (20); with --trace the recorded times", false,
-     set_time_scale},
-    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s)", false, set_until},
+    {"load", "HOW",
+     "best-effort=N, robots=N, rate=N or peak, with their options as in 'cacheoff load' "
+     "(best-effort=64)",
+     false, set_load},
+    {"time-scale", "K",
+     "divides think times, phases and the peak finder's times (20); with --trace the recorded "
+     "times",
+     false, set_time_scale},
+    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)",
+     false, set_until},
+    {"phases", "HOW", "file or polymix4[,plateau=4h]..., as in 'cacheoff load'; instead of --until",
+     false, set_phases_of_run},
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},
     {"seed", "N", "of workload and order (1)", false, set_seed},
     {"order", "random|listed", "of the cells within a round (random)", false, set_order},
@@ -235,14 +255,34 @@ bool ExperimentOptions::was_given(std::string_view name) const {
   return std::find(given.begin(), given.end(), name) != given.end();
 }
 
+bool ExperimentOptions::finds_peak() const {
+  std::string error;
+  const auto shape = parse_load_shape(load, error);
+  return trace.empty() && shape && shape->kind == LoadShape::Kind::kPeak;
+}
+
+std::string ExperimentOptions::goal() const {
+  return finds_peak() && !was_given("until") ? "fill=2.0" : until;
+}
+
 std::optional<double> ExperimentOptions::run_length_s() const {
   std::string error;
-  const auto goal = parse_goal(until, error);
-  if (!trace.empty() || !goal || goal->kind != Goal::Kind::kDuration) return std::nullopt;
-  return std::chrono::duration<double>(goal->duration).count();
+  const auto parsed = parse_goal(goal(), error);
+  if (!trace.empty() || !phases.empty() || !parsed || parsed->kind != Goal::Kind::kDuration) {
+    return std::nullopt;
+  }
+  return std::chrono::duration<double>(parsed->duration).count();
 }
 
 Expected<void> check_options(const ExperimentOptions& options) {
+  if (!options.phases.empty()) {
+    const std::string of_phases = "the phases say how long a run is";
+    if (!options.trace.empty()) return wrong("phases", options.phases, "a trace has no phases");
+    if (options.was_given("until")) return wrong("until", options.until, of_phases);
+    if (options.finds_peak()) {
+      return wrong("phases", options.phases, "the peak finder has phases of its own");
+    }
+  }
   if (options.trace.empty()) return {};
   std::string error;
   const auto goal = parse_goal(options.until, error);
@@ -296,9 +336,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
        {std::pair<const char*, std::string>{"workload", options.workload},
         {"load", options.load},
         {"time-scale", time_scale},
-        {"until", options.until}}) {
+        {"until", options.goal()}}) {
+    if (name == std::string_view("until") && !options.phases.empty()) continue;
     if (options.trace.empty() || options.was_given(name)) out[name] = value;
   }
+  if (!options.phases.empty()) out["phases"] = options.phases;
   out["repeat"] = std::to_string(options.repeat);
   out["seed"] = std::to_string(options.seed);
   out["order"] = options.random_order ? "random" : "listed";

@@ -33,7 +33,8 @@ struct ExperimentOptions {
   std::string trace;                    ///< Empty: the workload.
   std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
   double time_scale = 20;
-  std::string until = "duration=60s";  ///< As parse_goal() reads it.
+  std::string until = "duration=60s";  ///< As parse_goal() reads it; see goal().
+  std::string phases;                  ///< As set_phases() reads it; empty: a goal.
   unsigned repeat = 6;
   uint64_t seed = 1;
   bool random_order = true;
@@ -48,7 +49,11 @@ struct ExperimentOptions {
 
   /// Whether that option was set.
   bool was_given(std::string_view name) const;
-  /// Seconds that each run's load is on; nothing where its goal is no duration.
+  /// Whether the peak finder sets the load.
+  bool finds_peak() const;
+  /// The goal of a run: `until`, or twice the cache for the peak finder where none was given.
+  std::string goal() const;
+  /// Seconds that each run's load is on; nothing where its goals are no durations.
   std::optional<double> run_length_s() const;
 };
 

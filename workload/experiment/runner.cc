@@ -33,6 +33,27 @@ constexpr auto kRunTimeMax = std::chrono::hours(24);
 constexpr uint64_t kPageSizeMax = 1 << 20;  ///< Of the proxy's own pages.
 constexpr int kSamplesForMemory = 4;        ///< Memory is looked at every so many samples.
 
+/// A count over all recorded phases: the run's own figures are those of its primary ones.
+uint64_t count_over_phases(const boost::json::object& record, std::string_view path) {
+  const auto* phases = record.if_contains("phases");
+  if (phases == nullptr || !phases->is_array()) return count_at(record, path);
+  uint64_t sum = 0;
+  for (const auto& phase : phases->get_array()) {
+    if (phase.is_object()) sum += count_at(phase.get_object(), path);
+  }
+  return sum;
+}
+
+uint64_t errors_over_phases(const boost::json::object& record) {
+  const auto* phases = record.if_contains("phases");
+  if (phases == nullptr || !phases->is_array()) return sum_at(record, "errors");
+  uint64_t sum = 0;
+  for (const auto& phase : phases->get_array()) {
+    if (phase.is_object()) sum += sum_at(phase.get_object(), "errors");
+  }
+  return sum;
+}
+
 /// Writes to the disk what earlier runs left to be written, so that this one does not pay for it.
 void write_back(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -267,12 +288,13 @@ void Run::compare_hits(boost::json::object& record, RunObservation& seen) const 
                           {"aborted", counts->aborted},
                           {"unreadable", counts->unreadable}};
   // Requests that failed or were cut off at the end may be in one account and not in the other.
-  const uint64_t doubtful = seen.errors + count_at(record, "unfinished") + counts->aborted;
-  const uint64_t sent = count_at(record, "requests");
+  const uint64_t doubtful =
+      errors_over_phases(record) + count_over_phases(record, "unfinished") + counts->aborted;
+  const uint64_t sent = count_over_phases(record, "requests");
   const uint64_t logged = counts->requests + counts->aborted;
   const auto* hits = record.if_contains("hits");
   if (hits == nullptr || logged + doubtful < sent || sent + doubtful < logged) return;
-  const uint64_t robot_hits = count_at(record, "hits");
+  const uint64_t robot_hits = count_over_phases(record, "hits");
   const uint64_t apart =
       robot_hits > counts->hits ? robot_hits - counts->hits : counts->hits - robot_hits;
   seen.robot_hits = robot_hits;
@@ -307,6 +329,13 @@ RunObservation Run::observe(boost::json::object& record) const {
   seen.wrong_bodies = count_at(record, "wrong_bodies");
   if (const auto* steady = record.if_contains("steady"); steady && steady->is_bool()) {
     seen.steady = steady->get_bool();
+  }
+  if (const auto* limit = find_json(record, "generator.limit"); limit && limit->is_string()) {
+    seen.generator_limit = limit->get_string();
+  }
+  if (!options_.finds_peak()) {
+    seen.offered = count_at(record, "offered");
+    seen.unsent = seen.offered - std::min(seen.offered, count_at(record, "sent"));
   }
   compare_hits(record, seen);
   return seen;

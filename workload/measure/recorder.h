@@ -48,24 +48,36 @@ class LatencyLog {
   Histogram miss_;
 };
 
+/// Counts and times of a phase or of a whole run, apart from when each came. One thread at a time.
+struct Measurements {
+  /// Counts a transaction; `status` is that of its response, 0 where there was none.
+  void record(const TransactionRecord& transaction, int status);
+  /// Adds another's.
+  void merge(const Measurements& other);
+
+  Tally total;
+  Histogram response_time;  ///< Of good responses, to the last byte; so are the next three.
+  Histogram hit_response_time;
+  Histogram miss_response_time;
+  Histogram first_byte_time;  ///< To the first byte.
+  Histogram waiting_time;     ///< Of requests of an open loop that were sent: due to started.
+  std::map<int, uint64_t> responses_by_status;
+};
+
 /// The measurements of one thread, or of all after merging. One thread at a time.
-struct RunRecorder {
+struct RunRecorder : Measurements {
   explicit RunRecorder(std::chrono::nanoseconds interval) : series(interval), latency(interval) {}
 
-  /// Counts a transaction that ended `elapsed` after the start of the measured part; `status` is
-  /// that of its response, 0 where there was none.
+  /// Counts a transaction that ended `elapsed` after the start of the recorded part.
   void record(const TransactionRecord& transaction, int status, std::chrono::nanoseconds elapsed);
+  /// The same, in the series and the log alone.
+  void record_in_time(const TransactionRecord& transaction, std::chrono::nanoseconds elapsed);
 
   /// Adds another thread's.
   void merge(const RunRecorder& other);
 
   Series series;
   LatencyLog latency;
-  Tally total;  ///< Counted apart from the series, so that one checks the other.
-  Histogram response_time;
-  Histogram hit_response_time;
-  Histogram miss_response_time;
-  std::map<int, uint64_t> responses_by_status;
 };
 
 }  // namespace workload

@@ -217,6 +217,17 @@ std::string Distribution::text(Quantity quantity) const {
   return {};
 }
 
+uint64_t zipf_rank(uint64_t n, double exponent, storage::Random& random) {
+  const double end = static_cast<double>(n) + 1;
+  const double place = random.uniform();
+  const double power = 1 - exponent;
+  // Near 1 the powers below differ by less than their rounding.
+  const bool is_one = std::abs(power) < 1e-9;
+  const double rank =
+      is_one ? std::pow(end, place) : std::pow(1 + place * (std::pow(end, power) - 1), 1 / power);
+  return static_cast<uint64_t>(std::clamp(std::floor(rank), 1.0, static_cast<double>(n)));
+}
+
 std::optional<Distribution> parse_distribution(std::string_view text, Quantity quantity,
                                                std::string& error) {
   const auto fail = [&](const std::string& what) {

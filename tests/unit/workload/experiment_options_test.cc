@@ -42,7 +42,7 @@ TEST(ExperimentOptions, WrongValuesNameOptionValueAndWhatIsRight) {
   EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("here and tmpfs"));
   EXPECT_THAT(problem_of("cache-size", {"huge"}), HasSubstr("--cache-size 'huge'"));
   EXPECT_THAT(problem_of("cache-size", {"10"}), HasSubstr("at least 1M"));
-  EXPECT_THAT(problem_of("load", {"rate=5"}), HasSubstr("--load"));
+  EXPECT_THAT(problem_of("load", {"rate=fast"}), HasSubstr("--load"));
   EXPECT_THAT(problem_of("until", {"forever"}), HasSubstr("--until"));
   EXPECT_THAT(problem_of("repeat", {"0"}), HasSubstr("1 to 1000"));
   EXPECT_THAT(problem_of("time-scale", {"nan"}), HasSubstr("--time-scale 'nan'"));
@@ -62,9 +62,9 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_FALSE(row.help.empty()) << row.name;
     EXPECT_NE(row.set, nullptr);
   }
-  for (const auto* name :
-       {"scheme", "filesystem", "mount", "directory", "cache-size", "workload", "trace", "load",
-        "time-scale", "until", "repeat", "seed", "order", "quick", "out", "resume", "dry-run"}) {
+  for (const auto* name : {"scheme", "filesystem", "mount", "directory", "cache-size", "workload",
+                           "trace", "load", "time-scale", "until", "phases", "repeat", "seed",
+                           "order", "quick", "out", "resume", "dry-run"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
 }
@@ -154,6 +154,32 @@ TEST(ExperimentFile, ProblemsNameFileAndLine) {
   EXPECT_THAT(file_problem("[[exclude]]\nsize = \"1\"\n"), HasSubstr("exclude.size"));
   EXPECT_THAT(file_problem("[[exclude]]\n"), HasSubstr("excludes everything"));
   EXPECT_THAT(file_problem("[scheme-options]\nufs = 3\n"), HasSubstr("scheme-options.ufs"));
+}
+
+TEST(ExperimentOptions, ThePeakFinderRunsToTwiceTheCacheUnlessToldOtherwise) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "load", {"peak,max=500"}));
+  EXPECT_TRUE(options.finds_peak());
+  EXPECT_EQ(options.goal(), "fill=2.0");
+  EXPECT_FALSE(options.run_length_s());
+  EXPECT_EQ(options_to_json(options).at("until").as_string(), "fill=2.0");
+  ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));
+  EXPECT_EQ(options.run_length_s(), 90.0);
+}
+
+TEST(ExperimentOptions, PhasesStandInTheGoalsPlace) {
+  ExperimentOptions options;
+  EXPECT_FALSE(set_option(options, "phases", {"polymix5"}));
+  ASSERT_TRUE(set_option(options, "phases", {"polymix4,plateau=1h"}));
+  EXPECT_TRUE(check_options(options));
+  EXPECT_FALSE(options.run_length_s());
+  EXPECT_FALSE(options_to_json(options).contains("until"));
+  const auto back = options_from_json(options_to_json(options));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->phases, "polymix4,plateau=1h");
+  EXPECT_EQ(first_difference(options, *back), "");
+  ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));
+  EXPECT_FALSE(check_options(options));
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ class ReportTest : public testing::Test {
       const auto folder = folder_ / "cells" / cell.name;
       std::filesystem::create_directories(folder);
       std::ofstream(folder / "trace.csv")
-          << kTraceHeader << "\n1,0.1,10,10,1,1,1,50,50,0\n2,0.2,10,12,1,1,1,50,50,0\n";
+          << kTraceHeader
+          << "\n1,0.1,10,10,1,1,1,50,50,0,0,0,run\n2,0.2,10,12,1,1,1,50,50,0,0,0,run\n";
     }
   }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tests/fuzz/proxy/targets.h"
+#include "tests/support/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static void (*const run)(std::string_view) = [] {
