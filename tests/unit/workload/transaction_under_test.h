@@ -28,7 +28,7 @@ using Then = ScriptedReply::Then;
 /// A stamp that no transaction of these tests has.
 inline constexpr std::string_view kOther = "00000000000000ff";
 
-inline ObjectSpec sample_object(uint64_t size_bytes = 10'000) {
+inline ObjectSpec requested_object(uint64_t size_bytes = 10'000) {
   ObjectSpec object;
   object.seed = 7;
   object.id = 42;
@@ -42,7 +42,7 @@ inline ObjectSpec sample_object(uint64_t size_bytes = 10'000) {
 inline TransactionRequest sample_request(uint64_t size_bytes = 10'000) {
   TransactionRequest request;
   request.id = 0x123456789abcdef0;
-  request.object = sample_object(size_bytes);
+  request.object = requested_object(size_bytes);
   return request;
 }
 
