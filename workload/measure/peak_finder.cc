@@ -49,10 +49,6 @@ double failed_share(const PeakSample& sample) {
   return ended == 0 ? 0 : static_cast<double>(sample.failed) / ended;
 }
 
-double done_rps(const PeakSample& sample) {
-  return sample.length_s > 0 ? static_cast<double>(sample.good) / sample.length_s : 0;
-}
-
 /// By Little's law, what those that have not ended wait at this rate.
 double little_ms(uint64_t unfinished, double rate_rps) {
   return rate_rps <= 0 ? 0 : static_cast<double>(unfinished) / rate_rps * 1e3;
@@ -188,6 +184,9 @@ void PeakFinder::fall(const PeakSample& sample) {
   if (!draining_) drained_good_ = drained_s_ = 0;
   climbing_ = false;
   draining_ = true;
+  // So the load does matter.
+  above_target_.reset();
+  base_.reset();
   note_drained(sample);
   set_rate(capacity_rps() * std::clamp(1 - excess(capacity_rps()), kFallMax, 1.0));
 }

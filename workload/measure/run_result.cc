@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "storage/base/units.h"
+#include "workload/measure/peak_report.h"
 #include "workload/measure/statistics.h"
 
 namespace workload {
@@ -133,41 +134,6 @@ boost::json::array phases_to_json(const std::vector<PhaseResult>& phases) {
     out.push_back(std::move(json));
   }
   return out;
-}
-
-boost::json::object peak_to_json(const PeakFinder& finder) {
-  const PeakSummary summary = finder.summary();
-  const PeakFinderOptions& options = finder.options();
-  boost::json::object json;
-  json["limit"] = name_of(summary.limit);
-  json["settled"] = summary.settled;
-  json["window_ms"] = {options.window_min_ms, options.window_max_ms};
-  json["target_ms"] = summary.target_ms;
-  json["sample_s"] = options.sample_s;
-  json["start_rps"] = options.start_rps;
-  json["max_rps"] = options.max_rps;
-  json["step_percent"] = options.step * 100;
-  json["rate_at_target_rps"] = number_or_null(summary.rate_at_target_rps);
-  json["load_rps"] = {{"mean", number_or_null(summary.load_mean_rps)},
-                      {"low", number_or_null(summary.load_low_rps)},
-                      {"high", number_or_null(summary.load_high_rps)}};
-  json["overloads"] = summary.overloads;
-  boost::json::array samples;
-  for (const PeakPoint& point : finder.points()) {
-    const PeakSample& sample = point.sample;
-    samples.push_back({{"load_rps", sample.offered_rps},
-                       {"length_s", sample.length_s},
-                       {"response_time_ms", number_or_null(sample.response_time_ms)},
-                       {"judged_ms", point.judged_ms},
-                       {"good", sample.good},
-                       {"failed", sample.failed},
-                       {"unfinished", sample.unfinished},
-                       {"overload", point.overload},
-                       {"draining", point.draining},
-                       {"measured", sample.measured}});
-  }
-  json["samples"] = std::move(samples);
-  return json;
 }
 
 boost::json::object generator_to_json(const GeneratorHealth& generator) {
@@ -335,24 +301,6 @@ std::vector<PhaseSpan> spans_of(const std::vector<PhaseResult>& phases) {
   return spans;
 }
 
-std::string peak_line(const PeakFinder& finder) {
-  const PeakSummary summary = finder.summary();
-  std::string line = summary.settled ? "settled" : "not settled";
-  switch (summary.limit) {
-    case PeakLimit::kSystem:
-      line += ", limited by the system under test";
-      break;
-    case PeakLimit::kOffered:
-      line += ", limited by the greatest load that may be offered";
-      break;
-    case PeakLimit::kNone:
-      line += ", the run ended before a limit was found";
-      break;
-  }
-  return line + "; " + cell(summary.rate_at_target_rps, 1, "/s") + " at " +
-         cell(summary.target_ms, 1, " ms") + " mean response time";
-}
-
 }  // namespace
 
 std::optional<std::string> write_run_files(const std::filesystem::path& folder,
@@ -419,7 +367,7 @@ std::string run_to_table(const RunResult& result) {
     }
     out << '\n';
   }
-  if (result.peak) out << "peak            " << peak_line(*result.peak) << '\n';
+  if (result.peak) out << "peak            " << peak_sentence(*result.peak) << '\n';
   for (const PhaseResult& phase : result.phases) {
     if (result.phases.size() < 2) break;
     out << "phase " << phase.name << (phase.primary ? " (primary)" : "") << ": "

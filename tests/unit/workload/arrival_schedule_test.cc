@@ -91,11 +91,11 @@ class StallingServer {
   /// When the request that starts at `now_s` is answered; starts come in order of time.
   double serve(double now_s) {
     for (; next_stall_s_ <= now_s; next_stall_s_ += 10) server_.stall(next_stall_s_ + 1);
-    return server_.serve(now_s);
+    return server_.serve(now_s, 0.001);
   }
 
  private:
-  testing_support::QueueingServer server_{8, 0.001, 0, storage::Random(5)};
+  testing_support::QueueingServer server_{8, storage::Random(5)};
   double next_stall_s_ = 5;
 };
 

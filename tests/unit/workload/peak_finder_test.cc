@@ -20,7 +20,7 @@ constexpr double kRequestsPerSample = 3000;
 
 enum class Answers { kAlike, kHitsAndMisses, kColdAtFirst };
 
-SimulatedSystem system_of(size_t servers, double capacity_rps, Answers answers) {
+SimulatedSystem peak_system_of(size_t servers, double capacity_rps, Answers answers) {
   const double sample_s = kRequestsPerSample / capacity_rps;
   SimulatedSystem system;
   system.servers = servers;
@@ -40,7 +40,7 @@ SimulatedSystem system_of(size_t servers, double capacity_rps, Answers answers) 
 }
 
 /// A window that begins at `low` times the response time at no load, once the cache is full.
-PeakFinderOptions options_for(const SimulatedSystem& system, double low, double start_rps) {
+PeakFinderOptions window_for(const SimulatedSystem& system, double low, double start_rps) {
   const double base_ms = (system.base_delay_s(INFINITY) + system.service_s(INFINITY)) * 1e3;
   PeakFinderOptions options;
   options.sample_s = kRequestsPerSample / system.capacity_rps;
@@ -73,8 +73,8 @@ TEST_P(PeakFinderOnServers, SettlesAtTheCapacityAndStaysThere) {
     if (answers == Answers::kHitsAndMisses && start.part < 0.1 && low < 1.5) continue;
     ++seed;
     SCOPED_TRACE(std::to_string(start.capacity_rps) + " started at " + std::to_string(start.part));
-    const SimulatedSystem system = system_of(servers, start.capacity_rps, answers);
-    SimulatedPeakRun run(system, options_for(system, low, start.part * start.capacity_rps), seed);
+    const SimulatedSystem system = peak_system_of(servers, start.capacity_rps, answers);
+    SimulatedPeakRun run(system, window_for(system, low, start.part * start.capacity_rps), seed);
     run.run(100, 60);
     const double truth = run.true_rate();
     const PeakSummary summary = run.finder().summary();
@@ -94,13 +94,13 @@ INSTANTIATE_TEST_SUITE_P(ServersAndWindows, PeakFinderOnServers,
                                           testing::Values(Answers::kAlike, Answers::kHitsAndMisses,
                                                           Answers::kColdAtFirst)));
 
-SimulatedSystem usual_system() {
-  return system_of(4, 800, Answers::kAlike);
+SimulatedSystem peak_system() {
+  return peak_system_of(4, 800, Answers::kAlike);
 }
 
 TEST(PeakFinder, FallsOutOfAnAbruptOverloadAtOnceAndSettles) {
   // Four times the capacity from the start.
-  SimulatedPeakRun run(usual_system(), options_for(usual_system(), 2, 3200), 7);
+  SimulatedPeakRun run(peak_system(), window_for(peak_system(), 2, 3200), 7);
   run.run(60, 30);
   const auto& points = run.finder().points();
   EXPECT_TRUE(points.front().overload);
@@ -111,9 +111,9 @@ TEST(PeakFinder, FallsOutOfAnAbruptOverloadAtOnceAndSettles) {
 }
 
 TEST(PeakFinder, SaysWhereTheOfferedLoadWasTheLimit) {
-  PeakFinderOptions options = options_for(usual_system(), 2, 5);
+  PeakFinderOptions options = window_for(peak_system(), 2, 5);
   options.max_rps = 100;
-  SimulatedPeakRun run(usual_system(), options, 3);
+  SimulatedPeakRun run(peak_system(), options, 3);
   run.run(30, 15);
   const PeakSummary summary = run.finder().summary();
   EXPECT_EQ(summary.limit, PeakLimit::kOffered);
@@ -125,9 +125,9 @@ TEST(PeakFinder, SaysWhereTheOfferedLoadWasTheLimit) {
 
 TEST(PeakFinder, ErrorsCountAgainstTheLoad) {
   // A server that answers at once or not at all: its response time never says that it is full.
-  SimulatedSystem system = system_of(10, 100, Answers::kAlike);
+  SimulatedSystem system = peak_system_of(10, 100, Answers::kAlike);
   system.in_system_max = 90;
-  SimulatedPeakRun run(system, options_for(system, 20, 2), 5);
+  SimulatedPeakRun run(system, window_for(system, 20, 2), 5);
   run.run(80, 40);
   const PeakSummary summary = run.finder().summary();
   EXPECT_EQ(summary.limit, PeakLimit::kSystem);
@@ -140,14 +140,14 @@ TEST(PeakFinder, ErrorsCountAgainstTheLoad) {
 TEST(PeakFinder, SaysThatNoLoadBringsTheResponseTimeIntoTheWindow) {
   for (const double start : {20.0, 700.0, 3000.0}) {
     SCOPED_TRACE(start);
-    SimulatedPeakRun run(usual_system(), options_for(usual_system(), 0.5, start), 5);
+    SimulatedPeakRun run(peak_system(), window_for(peak_system(), 0.5, start), 5);
     run.run(30, 15);
     const PeakSummary summary = run.finder().summary();
     EXPECT_EQ(summary.limit, PeakLimit::kNone);
     EXPECT_FALSE(summary.settled);
     EXPECT_FALSE(summary.rate_at_target_rps);
     ASSERT_TRUE(summary.base_response_time_ms);
-    const double base_ms = (usual_system().delay_s + usual_system().service_s(0)) * 1e3;
+    const double base_ms = (peak_system().delay_s + peak_system().service_s(0)) * 1e3;
     EXPECT_NEAR(*summary.base_response_time_ms, base_ms, 0.5 * base_ms);
     // It does not crawl down to nothing.
     EXPECT_GE(*summary.load_low_rps, std::min(0.1 * start, 80.0));
@@ -155,7 +155,7 @@ TEST(PeakFinder, SaysThatNoLoadBringsTheResponseTimeIntoTheWindow) {
 }
 
 TEST(PeakFinder, AStallAtALowLoadDoesNotHoldIt) {
-  SimulatedPeakRun run(usual_system(), options_for(usual_system(), 2, 20), 11);
+  SimulatedPeakRun run(peak_system(), window_for(peak_system(), 2, 20), 11);
   run.run(2, 60);
   run.stall(3 * run.finder().options().sample_s);
   run.run(60, 40);
@@ -163,14 +163,14 @@ TEST(PeakFinder, AStallAtALowLoadDoesNotHoldIt) {
 }
 
 TEST(PeakFinder, ARunThatEndsWhileItClimbsHasNoLimit) {
-  SimulatedPeakRun run(usual_system(), options_for(usual_system(), 2, 1), 3);
+  SimulatedPeakRun run(peak_system(), window_for(peak_system(), 2, 1), 3);
   run.run(5, 3);
   EXPECT_EQ(run.finder().summary().limit, PeakLimit::kNone);
   EXPECT_FALSE(run.finder().summary().settled);
 }
 
 /// A sample of so many responses, no error, and no backlog.
-PeakSample sample_of(double offered_rps, double response_ms, uint64_t good, double error_ms) {
+PeakSample peak_sample_of(double offered_rps, double response_ms, uint64_t good, double error_ms) {
   PeakSample sample;
   sample.offered_rps = offered_rps;
   sample.length_s = static_cast<double>(good) / offered_rps;
@@ -183,26 +183,26 @@ PeakSample sample_of(double offered_rps, double response_ms, uint64_t good, doub
 
 TEST(PeakFinder, OneSampleOrAFewResponsesDoNotEndTheClimb) {
   PeakFinder finder{PeakFinderOptions()};
-  finder.add(sample_of(10, 1700, 10, 300));  // Ten responses that lie in the window by chance.
+  finder.add(peak_sample_of(10, 1700, 10, 300));  // Ten responses that lie in the window by chance.
   EXPECT_EQ(finder.rate_rps(), 20);
-  finder.add(sample_of(20, 5000, 1200, 200));  // Clearly above, but alone.
+  finder.add(peak_sample_of(20, 5000, 1200, 200));  // Clearly above, but alone.
   EXPECT_EQ(finder.rate_rps(), 20);
-  finder.add(sample_of(20, 500, 1200, 20));
+  finder.add(peak_sample_of(20, 500, 1200, 20));
   EXPECT_EQ(finder.rate_rps(), 40);
-  finder.add(sample_of(40, 1640, 2400, 20));  // Above the target by less than its noise.
+  finder.add(peak_sample_of(40, 1640, 2400, 20));  // Above the target by less than its noise.
   EXPECT_EQ(finder.rate_rps(), 80);
-  finder.add(sample_of(80, 3000, 2400, 20));
-  finder.add(sample_of(80, 3000, 2400, 20));
+  finder.add(peak_sample_of(80, 3000, 2400, 20));
+  finder.add(peak_sample_of(80, 3000, 2400, 20));
   EXPECT_LT(finder.rate_rps(), 80);
 }
 
 TEST(PeakFinder, TheClimbGoesOnWhereTheResponseTimeStaysBelow) {
   PeakFinder finder{PeakFinderOptions()};
-  for (int turn = 0; turn < 2; ++turn) finder.add(sample_of(10, 3000, 1000, 20));
+  for (int turn = 0; turn < 2; ++turn) finder.add(peak_sample_of(10, 3000, 1000, 20));
   EXPECT_LT(finder.rate_rps(), 10);
   for (int turn = 0; turn < 30; ++turn) {
     const double rate = finder.rate_rps();
-    finder.add(sample_of(rate, 300, 1000, 20));
+    finder.add(peak_sample_of(rate, 300, 1000, 20));
     EXPECT_GT(finder.rate_rps(), std::min(rate, finder.options().max_rps * 0.999));
   }
   EXPECT_GT(finder.rate_rps(), 10'000);
@@ -210,11 +210,11 @@ TEST(PeakFinder, TheClimbGoesOnWhereTheResponseTimeStaysBelow) {
 
 TEST(PeakFinder, ASampleGoesOnUntilItSaysEnough) {
   const PeakFinder finder{PeakFinderOptions()};
-  EXPECT_TRUE(finder.enough(sample_of(10, 1600, 1000, 300)));
-  EXPECT_FALSE(finder.enough(sample_of(10, 1600, 999, 10)));   // In the window.
-  EXPECT_FALSE(finder.enough(sample_of(10, 1000, 200, 300)));  // It may lie there.
-  EXPECT_TRUE(finder.enough(sample_of(10, 1000, 200, 50)));
-  EXPECT_FALSE(finder.enough(sample_of(10, 1000, 50, 5)));
+  EXPECT_TRUE(finder.enough(peak_sample_of(10, 1600, 1000, 300)));
+  EXPECT_FALSE(finder.enough(peak_sample_of(10, 1600, 999, 10)));   // In the window.
+  EXPECT_FALSE(finder.enough(peak_sample_of(10, 1000, 200, 300)));  // It may lie there.
+  EXPECT_TRUE(finder.enough(peak_sample_of(10, 1000, 200, 50)));
+  EXPECT_FALSE(finder.enough(peak_sample_of(10, 1000, 50, 5)));
 }
 
 TEST(PeakSampler, ExtendsASampleAndTellsItsNoise) {
