@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <fstream>
 
+#include "tests/support/effort.h"
 #include "tests/support/hit_counts.h"
 #include "tests/support/robots.h"
 #include "tests/support/squid.h"
@@ -18,6 +19,7 @@ using testing_support::count_request_log;
 using testing_support::difference;
 using testing_support::expect_no_errors;
 using testing_support::HitCounts;
+using testing_support::LogWriter;
 using testing_support::Squid;
 using testing_support::Stack;
 using testing_support::StackOptions;
@@ -63,6 +65,25 @@ void expect_every_kind(const json::object& run) {
             count_in(run.at("good")) + count_in(run.at("aborted")) + count_in(run.at("cut")));
 }
 
+/// PolyMix-4 with objects that live for a second, at a pace at which the run takes several: many
+/// repeats need the origin's word.
+json::object drive_short_lived(const Stack& stack, const std::string& proxy, const fs::path& out) {
+  const fs::path file = stack.folder() / "short_lived.toml";
+  {
+    std::ofstream text(file);
+    text << "base = \"polymix4\"\nname = \"short lives\"\n";
+    for (const char* const type : {"image", "html", "download", "other"}) {
+      text << "[content." << type << "]\nlife_cycle = \"constant:1s\"\n"
+           << "life_cycle_variance_percent = 0\n";
+    }
+  }
+  const auto requests = testing_support::effort(2500, 1500);
+  return testing_support::run_robots(
+      stack, proxy, out,
+      {"--workload", file.string(), "--load", "robots=16", "--until",
+       "requests=" + std::to_string(requests), "--seed", "11", "--time-scale", "100"});
+}
+
 class HitAgreement : public testing::TestWithParam<const char*> {};
 
 TEST_P(HitAgreement, RobotsAndAccessLogCountTheSameHits) {
@@ -70,7 +91,7 @@ TEST_P(HitAgreement, RobotsAndAccessLogCountTheSameHits) {
   const auto run = drive(stack, stack.proxy_address(), stack.folder() / "out", "6000");
   ASSERT_EQ(stack.stop_proxy().exit_status, 0);
   expect_no_errors(run);
-  const auto logged = count_access_log(stack.access_log());
+  const auto logged = count_access_log(stack.access_log(), LogWriter::kOurProxy);
   expect_agreement(run, stack.folder() / "out", logged);
   if (std::string(GetParam()) == "scheme=none") {
     EXPECT_EQ(count_in(run.at("hits")), logged.tagged("TCP_CF_HIT"));
@@ -85,7 +106,18 @@ TEST_P(HitAgreement, NothingBrokenOffIsStored) {
       drive(stack, stack.proxy_address(), stack.folder() / "out", "6000", every_kind(stack));
   ASSERT_EQ(stack.stop_proxy().exit_status, 0);
   expect_every_kind(run);
-  EXPECT_EQ(count_access_log(stack.access_log()).total.requests, count_in(run.at("requests")));
+  EXPECT_EQ(count_access_log(stack.access_log(), LogWriter::kOurProxy).total.requests,
+            count_in(run.at("requests")));
+}
+
+TEST(HitAgreementOfMemory, AValidatedHitIsAHit) {
+  Stack stack(StackOptions{{}, {"--cache-dir", "scheme=memory,size=512M"}});
+  const fs::path out = stack.folder() / "out";
+  const auto run = drive_short_lived(stack, stack.proxy_address(), out);
+  ASSERT_EQ(stack.stop_proxy().exit_status, 0);
+  expect_no_errors(run);
+  expect_agreement(run, out, count_access_log(stack.access_log(), LogWriter::kOurProxy));
+  EXPECT_GT(count_in(run.at("validated_hits")), 50U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, HitAgreement,
@@ -108,8 +140,24 @@ TEST(HitAgreementWithSquid, RobotsAndSquidsAccessLogCountTheSameHits) {
   const auto run = drive(stack, squid.address(), stack.folder() / "out", "6000");
   squid.stop();
   expect_no_errors(run);
-  expect_agreement(run, stack.folder() / "out", count_access_log(squid.access_log()));
+  expect_agreement(run, stack.folder() / "out",
+                   count_access_log(squid.access_log(), LogWriter::kSquid));
   EXPECT_GT(count_in(run.at("hits")), 1500U);
+}
+
+TEST(HitAgreementWithSquid, AValidatedHitIsAHit) {
+  if (!Squid::installed()) GTEST_SKIP() << "squid is not installed";
+  Stack stack(StackOptions{});
+  Squid squid(stack.folder() / "squid");
+  ASSERT_TRUE(squid.wait_until_ready()) << squid.said();
+  const fs::path out = stack.folder() / "out";
+  const auto run = drive_short_lived(stack, squid.address(), out);
+  squid.stop();
+  expect_no_errors(run);
+  const auto logged = count_access_log(squid.access_log(), LogWriter::kSquid);
+  expect_agreement(run, out, logged);
+  EXPECT_GT(count_in(run.at("validated_hits")), 50U);
+  EXPECT_GT(logged.tagged("TCP_REFRESH_UNMODIFIED"), count_in(run.at("validated_hits")));
 }
 
 TEST(HitAgreementWithSquid, NothingBrokenOffIsStored) {

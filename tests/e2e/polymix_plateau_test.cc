@@ -23,6 +23,7 @@ using testing_support::count_request_log;
 using testing_support::difference;
 using testing_support::effort;
 using testing_support::HitCounts;
+using testing_support::LogWriter;
 using testing_support::Squid;
 using testing_support::Stack;
 using testing_support::StackOptions;
@@ -104,7 +105,8 @@ Plateau through_our_proxy(const std::string& cache) {
   Stack stack(StackOptions{{}, {"--cache-dir", cache}});
   const Plateau plateau = drive(stack, stack.proxy_address(), stack.folder() / "out");
   EXPECT_EQ(stack.stop_proxy().exit_status, 0);
-  expect_agreement(plateau, stack.folder() / "out", count_access_log(stack.access_log()));
+  expect_agreement(plateau, stack.folder() / "out",
+                   count_access_log(stack.access_log(), LogWriter::kOurProxy));
   return plateau;
 }
 
@@ -124,7 +126,8 @@ TEST(PolymixPlateau, ThroughSquidAsThroughOurProxy) {
   ASSERT_TRUE(squid.wait_until_ready()) << squid.said();
   const Plateau other = drive(stack, squid.address(), stack.folder() / "out-squid");
   squid.stop();
-  expect_agreement(other, stack.folder() / "out-squid", count_access_log(squid.access_log()));
+  expect_agreement(other, stack.folder() / "out-squid",
+                   count_access_log(squid.access_log(), LogWriter::kSquid));
   expect_ratios(other);
 
   const Plateau ours = through_our_proxy("scheme=memory,size=1G");

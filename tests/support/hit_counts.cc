@@ -9,9 +9,12 @@ namespace {
 
 constexpr int kDifferencesShownMax = 10;
 
-/// Whether a tag says that the response, or the right to keep it, came from the cache.
-bool is_hit_tag(const std::string& tag) {
-  return tag.find("HIT") != std::string::npos || tag == "TCP_REFRESH_UNMODIFIED";
+/// Whether the response, or the right to keep it, came from the cache.
+bool is_hit(const std::string& tag, const std::string& status, LogWriter writer) {
+  if (tag.find("REFRESH_UNMODIFIED") != std::string::npos) {
+    return writer != LogWriter::kSquid || status != "304";
+  }
+  return tag.find("HIT") != std::string::npos;
 }
 
 void count(HitCounts& counts, const std::string& request, bool hit) {
@@ -33,17 +36,18 @@ uint64_t HitCounts::tagged(const std::string& tag) const {
   return place == by_tag.end() ? 0 : place->second;
 }
 
-HitCounts count_access_log(const std::filesystem::path& file) {
+HitCounts count_access_log(const std::filesystem::path& file, LogWriter writer) {
   HitCounts counts;
   for (const auto& line : split_lines(read_file(file))) {
     const auto words = split_words(line);
     if (words.size() < 10) continue;
     const size_t slash = words[3].find('/');
     std::string tag = words[3].substr(0, slash);
+    const std::string status = words[3].substr(slash + 1);
     if (tag == "NONE_NONE") continue;
     if (tag == "TCP_MISS" && words[8] == "HIER_NONE/-") tag = "TCP_CF_HIT";
     ++counts.by_tag[tag];
-    count(counts, words[5] + ' ' + words[3].substr(slash + 1) + ' ' + words[6], is_hit_tag(tag));
+    count(counts, words[5] + ' ' + status + ' ' + words[6], is_hit(tag, status, writer));
   }
   return counts;
 }

@@ -32,11 +32,20 @@ struct HitCounts {
   uint64_t tagged(const std::string& tag) const;
 };
 
-/// Reads an access log of Squid's native format, ours or Squid's. What is no request (`NONE_NONE`:
-/// a connection that was closed before one came) is left out. Squid logs a request that shared
-/// another's fetch as TCP_MISS without a server (HIER_NONE); here that is TCP_CF_HIT, as our proxy
-/// says it.
-HitCounts count_access_log(const std::filesystem::path& file);
+/// Whose access log: the tags are the same, but one means another thing.
+enum class LogWriter : uint8_t {
+  kOurProxy,
+  /// Where the origin answers a client's condition with 304 as it validates what Squid holds, Squid
+  /// hands on the origin's own 304 and logs TCP_REFRESH_UNMODIFIED/304: the cache gave nothing.
+  /// Our proxy answers from what it holds.
+  kSquid,
+};
+
+/// Reads an access log of Squid's native format. What is no request (`NONE_NONE`: a connection that
+/// was closed before one came) is left out. Hits are the tags with HIT in them and
+/// TCP_REFRESH_UNMODIFIED. Squid logs a request that found an object still on its way from the
+/// origin as TCP_MISS without a server (HIER_NONE); here that is TCP_CF_HIT, as our proxy says it.
+HitCounts count_access_log(const std::filesystem::path& file, LogWriter writer);
 
 /// Reads a request log of `cacheoff load`: hits are the outcomes `hit` and `validated`.
 HitCounts count_request_log(const std::filesystem::path& file);
