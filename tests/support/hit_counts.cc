@@ -44,7 +44,7 @@ HitCounts count_access_log(const std::filesystem::path& file, LogWriter writer) 
     const size_t slash = words[3].find('/');
     std::string tag = words[3].substr(0, slash);
     const std::string status = words[3].substr(slash + 1);
-    if (tag == "NONE_NONE") continue;
+    if (words[6].starts_with("error:")) continue;
     if (tag == "TCP_MISS" && words[8] == "HIER_NONE/-") tag = "TCP_CF_HIT";
     ++counts.by_tag[tag];
     count(counts, words[5] + ' ' + status + ' ' + words[6], is_hit(tag, status, writer));

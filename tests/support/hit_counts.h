@@ -41,10 +41,11 @@ enum class LogWriter : uint8_t {
   kSquid,
 };
 
-/// Reads an access log of Squid's native format. What is no request (`NONE_NONE`: a connection that
-/// was closed before one came) is left out. Hits are the tags with HIT in them and
-/// TCP_REFRESH_UNMODIFIED. Squid logs a request that found an object still on its way from the
-/// origin as TCP_MISS without a server (HIER_NONE); here that is TCP_CF_HIT, as our proxy says it.
+/// Reads an access log of Squid's native format. What is no request (its URL begins with
+/// `error:`, as of a connection that was closed before one came) is left out. Hits are the tags
+/// with HIT in them and TCP_REFRESH_UNMODIFIED. Squid logs a request that found an object still on
+/// its way from the origin as TCP_MISS without a server (HIER_NONE); here that is TCP_CF_HIT, as
+/// our proxy says it.
 HitCounts count_access_log(const std::filesystem::path& file, LogWriter writer);
 
 /// Reads a request log of `cacheoff load`: hits are the outcomes `hit` and `validated`.
