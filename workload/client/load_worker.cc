@@ -243,7 +243,7 @@ void LoadWorker::not_sent(size_t phase, storage::SteadyTime now, NotSent reason)
 
 uint64_t LoadWorker::started(const IntendedRequest& intended, const RequestTimes& times,
                              std::chrono::nanoseconds blocked) {
-  ideal_.add(intended);
+  if (control_.phases()[times.phase].primary) ideal_.add(intended);
   if (recorded(times.phase)) {
     const auto blocked_ns = static_cast<uint64_t>(std::max<int64_t>(0, blocked.count()));
     Measurements& phase = phases_[times.phase];

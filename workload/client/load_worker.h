@@ -50,6 +50,7 @@ class LoadWorker final : private RobotHost {
   const RunRecorder& recorder() const { return recorder_; }
   /// By phase; empty for one that is not recorded.
   const std::vector<Measurements>& phases() const { return phases_; }
+  /// Of what it sent in primary phases.
   const IdealTally& ideal() const { return ideal_; }
   const WorkerHealth& health() const { return health_; }
   /// When the last counted transaction ended.

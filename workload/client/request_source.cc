@@ -34,6 +34,9 @@ RequestSource::RequestSource(const Workload& workload, uint64_t seed, RunControl
 
 void RequestSource::read_ahead(storage::SteadyTime now) {
   if (!ahead_.empty()) return;
+  // A phase whose requests are all granted is over: what comes next is drawn with the factors of
+  // the phase behind it, whether anybody has looked in between or not.
+  control_.look(now);
   const PhaseFactors factors = control_.factors(now);
   const StreamFactors of_stream{factors.recurrence, factors.special};
   ahead_.push_back(stream_.next(of_stream));

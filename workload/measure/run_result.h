@@ -51,7 +51,9 @@ struct RunResult : Measurements {
   std::chrono::nanoseconds duration{0};  ///< Of the primary phases together.
   /// Whether throughput was steady; nothing where there were too few samples to say.
   std::optional<bool> steady;
-  std::optional<double> ideal_hit_ratio_percent;  ///< An infinite cache, over the whole stream.
+  /// What an infinite cache that saw the whole stream makes of the basic requests of the primary
+  /// phases, whatever became of them.
+  std::optional<double> ideal_hit_ratio_percent;
   std::optional<double> ideal_byte_hit_ratio_percent;
   uint64_t cache_size_bytes = 0;  ///< 0: not told, so no fill ratio.
   uint64_t seed = 0;

@@ -34,6 +34,29 @@ TEST(PhasedRun, PhasesAreMeasuredApartAndThePrimaryOnesTogether) {
   EXPECT_EQ(outcome.recorder.total.good, 300U);
 }
 
+TEST(PhasedRun, TheIdealIsThatOfThePrimaryPhases) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 4, 0);
+  options.workload = polymix4_workload();
+  Phase fill;
+  fill.name = "fill";
+  fill.goal.requests = 500;
+  fill.recurrence = {0, 0};
+  fill.primary = false;
+  Phase plateau;
+  plateau.name = "plateau";
+  plateau.goal.requests = 500;
+  options.phases = {fill, plateau};
+  const LoadOutcome outcome = run(options);
+  EXPECT_EQ(outcome.failure, "");
+  ASSERT_TRUE(outcome.result.ideal_hit_ratio_percent);
+  EXPECT_GT(*outcome.result.ideal_hit_ratio_percent, 35);
+  EXPECT_EQ(outcome.result.ideal_hit_ratio_percent,
+            outcome.result.total.attainable_hit_ratio_percent());
+  EXPECT_EQ(outcome.result.ideal_byte_hit_ratio_percent,
+            outcome.result.total.attainable_byte_hit_ratio_percent());
+}
+
 TEST(PhasedRun, RobotsThatTheLastPhaseDoesNotWantEndWithTheRun) {
   ScriptedServer server(origin_script);
   LoadOptions options = options_for(server.port(), 4, 0);
