@@ -151,7 +151,7 @@ LoadProgress progress_of(const LoadOptions& options, const RunControl& control,
 }
 
 /// A short line of a rank, with its name.
-std::string named(size_t rank, const std::string& host, const std::string& line) {
+std::string line_of_rank(size_t rank, const std::string& host, const std::string& line) {
   return "rank " + std::to_string(rank) + " (" + host + "): " + line;
 }
 
@@ -252,7 +252,7 @@ void DecidingRun::conclude(LoadOutcome& outcome) {
     const std::vector<std::string> own = health_warnings(health_of(part_, options_), options_);
     outcome.result.ranks = lead_->reports(part_);
     for (const std::string& warning : own) {
-      of_health.push_back(named(0, outcome.result.ranks.front().host, warning));
+      of_health.push_back(line_of_rank(0, outcome.result.ranks.front().host, warning));
     }
     of_health.insert(of_health.end(), lead_->warnings().begin(), lead_->warnings().end());
     lead_->merge_into(part_);

@@ -19,6 +19,9 @@ namespace {
 
 /// How often the loop looks whether the run is over, and how late it is itself.
 constexpr std::chrono::milliseconds kPulse{10};
+/// Asio's hint for a loop on one thread that others post to, as where pages come over the network.
+/// A loop by itself needs no locks at all.
+constexpr int kOneThreadAndPosts = 1;
 constexpr uint64_t kRobotPurpose = 0x726f626f74ULL;
 constexpr uint64_t kConnectionPurpose = 0x636f6e6e656374ULL;
 
@@ -67,7 +70,7 @@ LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, PageSour
       log_(log),
       doubts_(doubts),
       index_(index),
-      io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),
+      io_(options.place.ranks > 1 ? kOneThreadAndPosts : BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),
       pulse_timer_(io_),
       active_robots_(options.load.robots),
       recorder_(options.sample_interval),

@@ -106,7 +106,7 @@ void Follower::report(storage::SteadyTime now, bool interrupted, uint64_t wanted
   put_time(writer, offset_.to_there(mark.at) + offset_.bound);
   writer.number(*mark.first_open);
   const LiveCounts counts = control_.live();
-  put_counts(writer, difference(counts, counts_reported_));
+  put_counts(writer, counts_since(counts, counts_reported_));
   counts_reported_ = counts;
   std::vector<PhaseFill> fills = control_.own_fills();
   for (PhaseFill& fill : fills) {

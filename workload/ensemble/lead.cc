@@ -13,7 +13,7 @@ namespace {
 /// How long before they are due the pages of an open loop are dealt.
 constexpr std::chrono::milliseconds kDealAhead{100};
 /// Pages that are dealt before other ranks' messages are looked at again.
-constexpr int kPagesInRow = 65536;
+constexpr int kPagesDealtInRow = 65536;
 /// What a rank may ask for at once.
 constexpr uint64_t kWantedMax = 65536;
 /// Ranks hear from the lead so often even where nothing happens.
@@ -187,7 +187,7 @@ void Lead::serve(Rank& rank, uint64_t wanted, storage::SteadyTime now) {
 
 void Lead::deal(storage::SteadyTime now) {
   std::vector<ScheduledPage> own;
-  for (int in_row = 0; !all_dealt_ && in_row < kPagesInRow; ++in_row) {
+  for (int in_row = 0; !all_dealt_ && in_row < kPagesDealtInRow; ++in_row) {
     if (!next_page_) {
       next_page_.emplace();
       source_.next_page(*next_page_, now);

@@ -9,7 +9,7 @@ namespace workload {
 namespace {
 
 /// As many as a trace.csv may have.
-constexpr uint64_t kRowsMax = 10'000'000;
+constexpr uint64_t kWireRowsMax = 10'000'000;
 constexpr uint64_t kStatusMax = 999;
 
 void put_measurements(WireWriter& writer, const Measurements& measured) {
@@ -85,7 +85,7 @@ void put_latency(WireWriter& writer, const LatencyLog& latency) {
 
 void get_latency(WireReader& reader, LatencyLog& latency) {
   while (reader.flag()) {
-    const size_t index = reader.number_up_to(kRowsMax);
+    const size_t index = reader.number_up_to(kWireRowsMax);
     const std::string hit = reader.text();
     const std::string miss = reader.text();
     if (!latency.add(index, hit, miss)) throw WireError("a message has a damaged histogram");

@@ -197,7 +197,7 @@ std::vector<Grant> get_grants(WireReader& reader, size_t phases) {
   return grants;
 }
 
-LiveCounts difference(const LiveCounts& all, const LiveCounts& before) {
+LiveCounts counts_since(const LiveCounts& all, const LiveCounts& before) {
   auto fields = fields_of(all);
   const auto earlier = fields_of(before);
   for (size_t index = 0; index < fields.size(); ++index) fields[index] -= earlier[index];

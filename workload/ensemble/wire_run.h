@@ -32,6 +32,6 @@ void put_grants(WireWriter& writer, const std::vector<Grant>& grants);
 std::vector<Grant> get_grants(WireReader& reader, size_t phases);
 
 /// Each count of `all` less that of `before`, which was the same earlier.
-LiveCounts difference(const LiveCounts& all, const LiveCounts& before);
+LiveCounts counts_since(const LiveCounts& all, const LiveCounts& before);
 
 }  // namespace workload

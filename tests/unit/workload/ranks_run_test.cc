@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/effort.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/workload/ranks_under_test.h"
 
@@ -15,11 +16,12 @@ using std::chrono::milliseconds;
 using testing_support::TempDir;
 
 constexpr size_t kRanks = 4;
+constexpr uint64_t kRankedRequests = testing_support::effort(1500, 300);
 
 /// A line of a request log.
 using Fields = std::vector<std::string>;
 
-std::vector<Fields> lines_of(const std::filesystem::path& log) {
+std::vector<Fields> log_lines_of(const std::filesystem::path& log) {
   std::ifstream in(log);
   std::vector<Fields> lines;
   for (std::string line; std::getline(in, line);) {
@@ -36,7 +38,7 @@ std::vector<Fields> lines_of(const std::filesystem::path& log) {
 std::vector<Fields> lines_of_ranks(const std::filesystem::path& log) {
   std::vector<Fields> all;
   for (size_t rank = 0; rank < kRanks; ++rank) {
-    const auto own = lines_of(log.string() + ".rank" + std::to_string(rank));
+    const auto own = log_lines_of(log.string() + ".rank" + std::to_string(rank));
     EXPECT_FALSE(own.empty()) << "rank " << rank;
     all.insert(all.end(), own.begin(), own.end());
   }
@@ -44,7 +46,7 @@ std::vector<Fields> lines_of_ranks(const std::filesystem::path& log) {
 }
 
 /// Method, kind and URL by place in the order of intent, each place once.
-std::map<uint64_t, std::string> intent_of(const std::vector<Fields>& lines) {
+std::map<uint64_t, std::string> ranked_intent_of(const std::vector<Fields>& lines) {
   std::map<uint64_t, std::string> intent;
   for (const Fields& fields : lines) {
     const bool first =
@@ -71,7 +73,7 @@ TEST_P(RanksRun, AskForWhatOneProcessAsksFor) {
   ScriptedServer server(origin_script);
   for (const LoadShape::Kind kind :
        {LoadShape::Kind::kBestEffort, LoadShape::Kind::kRobots, LoadShape::Kind::kRate}) {
-    LoadOptions options = options_for(server.port(), 12, 1500);
+    LoadOptions options = options_for(server.port(), 12, kRankedRequests);
     options.workload = small_polymix();
     options.load.kind = kind;
     options.load.rate_rps = 3000;
@@ -83,18 +85,18 @@ TEST_P(RanksRun, AskForWhatOneProcessAsksFor) {
     const RanksOutcome outcome = run_ranks(options, network);
     expect_all_well(outcome);
     expect_sums(outcome.lead);
-    EXPECT_EQ(outcome.lead.result.total.sent, 1500U);
-    EXPECT_EQ(outcome.lead.result.total.completed, 1500U);
-    const auto many = intent_of(lines_of_ranks(options.request_log));
-    EXPECT_EQ(many.size(), 1500U);
-    EXPECT_EQ(many, intent_of(lines_of(folder / "one")));
+    EXPECT_EQ(outcome.lead.result.total.sent, kRankedRequests);
+    EXPECT_EQ(outcome.lead.result.total.completed, kRankedRequests);
+    const auto many = ranked_intent_of(lines_of_ranks(options.request_log));
+    EXPECT_EQ(many.size(), kRankedRequests);
+    EXPECT_EQ(many, ranked_intent_of(log_lines_of(folder / "one")));
   }
 }
 
 TEST_P(RanksRun, MergeToThePooledSamples) {
   const TempDir folder;
   ScriptedServer server(origin_script);
-  LoadOptions options = options_for(server.port(), 8, 2000);
+  LoadOptions options = options_for(server.port(), 8, kRankedRequests);
   options.threads = 2;
   options.request_log = folder / "log";
   FakeNetwork network(kRanks, GetParam());
@@ -107,14 +109,14 @@ TEST_P(RanksRun, MergeToThePooledSamples) {
     transactions.insert(fields[0]);
     if (fields[8] == "none" && fields[9] == "1") pooled.record(std::stoull(fields[7]));
   }
-  EXPECT_EQ(transactions.size(), 2000U);
-  EXPECT_EQ(pooled.count(), 2000U);
+  EXPECT_EQ(transactions.size(), kRankedRequests);
+  EXPECT_EQ(pooled.count(), kRankedRequests);
   EXPECT_EQ(outcome.lead.result.response_time, pooled);
   EXPECT_EQ(outcome.lead.result.threads, 8);
   uint64_t requests = 0;
   ASSERT_EQ(outcome.lead.result.ranks.size(), kRanks);
   for (const RankResult& rank : outcome.lead.result.ranks) requests += rank.requests;
-  EXPECT_EQ(requests, 2000U);
+  EXPECT_EQ(requests, kRankedRequests);
 }
 
 INSTANTIATE_TEST_SUITE_P(Delays, RanksRun, ::testing::Values(milliseconds(0), milliseconds(15)),
@@ -126,14 +128,14 @@ TEST(RanksPhases, ChangeInStepAndCountWhatAllDid) {
   const TempDir folder;
   ScriptedServer server(origin_script);
   LoadOptions options = options_for(server.port(), 8, 1);
-  options.cache_size_bytes = 1'000'000;
+  options.cache_size_bytes = kRankedRequests * 600;
   Phase timed;
   timed.name = "timed";
   timed.goal.duration = milliseconds(300);
   timed.primary = false;
   Phase counted;
   counted.name = "counted";
-  counted.goal.requests = 700;
+  counted.goal.requests = kRankedRequests / 2;
   Phase filled;
   filled.name = "filled";
   filled.goal.fill = 2;
@@ -145,19 +147,24 @@ TEST(RanksPhases, ChangeInStepAndCountWhatAllDid) {
   const auto& phases = outcome.lead.result.phases;
   ASSERT_EQ(phases.size(), 3U);
   for (const PhaseResult& phase : phases) EXPECT_TRUE(phase.goal_met) << phase.name;
-  EXPECT_EQ(phases[1].total.sent, 700U);
-  EXPECT_GE(phases[2].total.fill_bytes + phases[1].total.fill_bytes, 2'000'000U);
+  EXPECT_EQ(phases[1].total.sent, kRankedRequests / 2);
+  EXPECT_GE(phases[2].total.fill_bytes + phases[1].total.fill_bytes, 2 * options.cache_size_bytes);
   std::map<std::string, std::set<size_t>> ranks_in;
+  size_t late = 0;
   for (size_t rank = 0; rank < kRanks; ++rank) {
     for (const Fields& fields :
-         lines_of(options.request_log.string() + ".rank" + std::to_string(rank))) {
+         log_lines_of(options.request_log.string() + ".rank" + std::to_string(rank))) {
       ranks_in[fields[13]].insert(rank);
       // What was sent in the timed phase was sent before its end, by the clock that all share.
-      const double start_s = std::stod(fields[1]);
-      EXPECT_EQ(fields[13] == "timed", start_s < 0.3) << start_s;
+      const bool within = std::stod(fields[1]) < 0.3;
+      const bool in_timed = fields[13] == "timed";
+      EXPECT_TRUE(in_timed || !within) << fields[1];
+      if (in_timed && !within) ++late;
     }
   }
   EXPECT_EQ(ranks_in["timed"].size(), kRanks);
+  // A robot may have taken its page just before the end, by the clock that all share.
+  EXPECT_LE(late, options.load.robots);
 }
 
 TEST(RanksPeak, TheFinderSeesAllRanks) {
@@ -167,9 +174,7 @@ TEST(RanksPeak, TheFinderSeesAllRanks) {
   options.load.peak.sample = milliseconds(100);
   options.load.peak.start_rps = 400;
   options.load.peak.max_rps = 800;
-  options.until = Goal();
-  options.until.kind = Goal::Kind::kDuration;
-  options.until.duration = std::chrono::seconds(2);
+  options.until.requests = kRankedRequests;
   FakeNetwork network(kRanks, milliseconds(1));
   const RanksOutcome outcome = run_ranks(options, network);
   EXPECT_EQ(outcome.lead.failure, "");
@@ -236,8 +241,9 @@ TEST(RanksEnd, ASilentRankEndsAllAndNobodyWaitsForEver) {
 TEST(RanksEnd, PagesThatFailedAreAskedForAgain) {
   std::atomic<int> requests{0};
   ScriptedServer server([&](const ScriptedRequest& request) {
-    if (++requests % 50 == 0) return ScriptedReply{"", ScriptedReply::Then::kClose};
-    return origin_script(request);
+    ObjectReply reply = right_reply(request);
+    if (++requests % 50 == 0) reply.status = 500;
+    return whole(reply, request);
   });
   LoadOptions options = options_for(server.port(), 8, 1000);
   options.workload = small_polymix();
