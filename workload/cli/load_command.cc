@@ -1,14 +1,17 @@
 // `cacheoff load`: the robots alone, against any proxy.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/program_options.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <random>
 
@@ -17,6 +20,7 @@
 #include "workload/cli/command.h"
 #include "workload/cli/count_option.h"
 #include "workload/cli/load_progress.h"
+#include "workload/cli/load_ranks.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_run.h"
 #include "workload/client/run_phases.h"
@@ -94,16 +98,16 @@ options_library::options_description describe(Arguments& arguments) {
 }
 
 void print_help(const options_library::options_description& description) {
-  std::cout
-      << "usage: cacheoff load --origin ADDR [--proxy ADDR] [options]\n\n"
-         "Drives a proxy as browsers would, checks every byte that comes back, and reports\n"
-         "throughput, response times and hit ratios.\n\n"
-      << description
-      << "\nexit status: 0 when every response was right, 1 when one was not, 2 for a wrong "
-         "command line\n"
-         "example: cacheoff origin --listen 127.0.0.1:8080 &\n"
-         "         cacheoff load --proxy 127.0.0.1:3128 --origin 127.0.0.1:8080 \\\n"
-         "           --workload polymix4 --load robots=100 --until duration=60s --out first\n";
+  std::cout << "usage: cacheoff load --origin ADDR [--proxy ADDR] [options]\n\n"
+               "Drives a proxy as browsers would, checks every byte that comes back, and reports\n"
+               "throughput, response times and hit ratios.\n\n"
+            << description
+            << "\nexit status: 0 when every response was right, 1 when one was not, 2 for a wrong "
+               "command line\n"
+               "example: cacheoff origin --listen 127.0.0.1:8080 &\n"
+               "         cacheoff load --proxy 127.0.0.1:3128 --origin 127.0.0.1:8080 \\\n"
+               "           --workload polymix4 --load robots=100 --until duration=60s --out first\n"
+               "several processes or machines (MPI): mpirun -np 4 cacheoff load ...\n";
 }
 
 std::chrono::nanoseconds duration_option(const char* name, const std::string& text) {
@@ -149,6 +153,7 @@ void set_sources(LoadOptions& options, const Arguments& arguments) {
     const uint32_t needed = source_addresses_needed(options, read_port_limits());
     if (needed > 1) {
       options.sources = loopback_sources(needed);
+      if (options.place.rank > 0) return;
       std::cerr << "cacheoff load: note: connections come from " << needed
                 << " local addresses (127.0.0.1 and on), as one would run out of ports\n";
     }
@@ -194,8 +199,9 @@ void set_length(LoadOptions& options, const Arguments& arguments) {
   options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
 }
 
-LoadOptions make_options(const Arguments& arguments) {
+LoadOptions make_options(const Arguments& arguments, const RankPlace& place) {
   LoadOptions options;
+  options.place = place;
   std::string error;
   set_peer(options, arguments);
   const auto workload = load_workload(arguments.workload, error);
@@ -219,11 +225,12 @@ LoadOptions make_options(const Arguments& arguments) {
   set_length(options, arguments);
   const uint64_t threads_max =
       options.load.open_loop() ? options.load.connections_max : options.load.robots;
-  if (arguments.threads < 1 || arguments.threads > 64 ||
-      static_cast<uint64_t>(arguments.threads) > threads_max) {
-    throw UsageError("--threads: 1 to 64, and at most as many as robots or connections");
+  options.threads = std::clamp(arguments.threads, 1, 64);
+  if (arguments.threads != options.threads || options.all_threads() > threads_max) {
+    throw UsageError("--threads: 1 to 64, and " +
+                     std::string(place.ranks > 1 ? "over all ranks " : "") +
+                     "at most as many as robots or connections");
   }
-  options.threads = arguments.threads;
   set_sources(options, arguments);
   if (arguments.verify != "bytes" && arguments.verify != "length") {
     throw UsageError("--verify: '" + arguments.verify + "' is neither bytes nor length");
@@ -234,16 +241,19 @@ LoadOptions make_options(const Arguments& arguments) {
   options.timeout = duration_option("--timeout", arguments.timeout);
   options.keep_going = arguments.keep_going;
   options.request_log = arguments.request_log;
+  if (place.ranks > 1 && !arguments.request_log.empty()) {
+    options.request_log += ".rank" + std::to_string(place.rank);
+  }
   std::random_device device;
   options.transaction_base = storage::mix64((static_cast<uint64_t>(device()) << 32) | device());
   return options;
 }
 
 /// Finds out before the run whether its results can be written.
-void check_places(const Arguments& arguments) {
+void check_places(const Arguments& arguments, const LoadOptions& options) {
   namespace fs = std::filesystem;
   std::error_code failure;
-  if (!arguments.out.empty()) {
+  if (!arguments.out.empty() && options.place.rank == 0) {
     if (fs::exists(fs::path(arguments.out) / "run.json", failure)) {
       throw UsageError("--out '" + arguments.out + "': holds a run already; choose another folder");
     }
@@ -254,26 +264,31 @@ void check_places(const Arguments& arguments) {
     }
   }
   if (!arguments.request_log.empty()) {
-    if (!std::ofstream(arguments.request_log, std::ios::app)) {
-      throw UsageError("--request-log '" + arguments.request_log + "': can't be written");
+    if (!std::ofstream(options.request_log, std::ios::app)) {
+      throw UsageError("--request-log '" + options.request_log.string() + "': can't be written");
     }
   }
 }
 
-int run_with(const Arguments& arguments) {
-  const LoadOptions options = make_options(arguments);
-  check_places(arguments);
+LoadOptions prepare(const Arguments& arguments, const RankPlace& place) {
+  LoadOptions options = make_options(arguments, place);
+  check_places(arguments, options);
   if (const auto missing = raise_descriptor_limit(descriptors_needed(options))) {
     throw UsageError(*missing);
   }
+  return options;
+}
+
+/// Runs the load, alone or as the lead of others, and writes what it found.
+int run_and_report(const Arguments& arguments, const LoadOptions& options, Company* company,
+                   bool& ranks_lost) {
   const std::string ports = port_warning(options, read_port_limits());
   if (!ports.empty()) std::cerr << "cacheoff load: warning: " << ports << '\n';
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
   const storage::SystemClock clock;
   ProgressPrinter printer(std::cerr, isatty(STDERR_FILENO) == 1);
-  const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer));
+  const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer), company);
   printer.finish();
+  ranks_lost = outcome.ranks_lost;
   std::cout << run_to_table(outcome.result) << std::flush;
   std::string failure = outcome.failure;
   if (!arguments.out.empty()) {
@@ -282,14 +297,51 @@ int run_with(const Arguments& arguments) {
     if (unwritten) failure = *unwritten;
   }
   if (failure.empty()) return kExitSuccess;
-  std::cerr << "cacheoff load: " << failure << '\n';
+  std::cerr << "cacheoff load: " << failure << std::endl;
   return kExitFailed;
 }
 
-}  // namespace
+/// What every rank has to have alike, beside the files that it reads.
+std::string command_text(const std::vector<std::string>& command_line) {
+  std::string text;
+  for (const std::string& argument : command_line) text += argument + '\n';
+  return text;
+}
 
-int run_load_command(const std::vector<std::string>& command_line) {
-  Arguments arguments;
+/// As one of several processes.
+int run_as_rank(const std::vector<std::string>& command_line, const Arguments& arguments,
+                const std::string& refusal, Ensemble& ensemble) {
+  LoadRanks ranks(ensemble);
+  LoadOptions options;
+  std::string own_refusal = refusal;
+  if (own_refusal.empty()) {
+    try {
+      options = prepare(arguments, ranks.place());
+    } catch (const UsageError& error) {
+      own_refusal = error.what();
+    }
+  }
+  return ranks.run(
+      command_text(command_line), arguments.workload, own_refusal,
+      [&](Company& company, bool& lost) {
+        return run_and_report(arguments, options, &company, lost);
+      },
+      [&](Company& company) {
+        return follow_load(options, storage::SystemClock(), interrupted, company);
+      });
+}
+
+int run_alone(const Arguments& arguments, const std::string& refusal) {
+  if (!refusal.empty()) throw UsageError(refusal);
+  const LoadOptions options = prepare(arguments, RankPlace());
+  bool no_ranks = false;
+  return run_and_report(arguments, options, nullptr, no_ranks);
+}
+
+/// Takes the command line apart. Nothing where it is to be run, or the exit status where help was
+/// all it wanted; `refusal` says what is wrong with it.
+std::optional<int> parse(const std::vector<std::string>& command_line, bool may_speak,
+                         Arguments& arguments, std::string& refusal) {
   try {
     const auto description = describe(arguments);
     options_library::variables_map values;
@@ -305,23 +357,46 @@ int run_load_command(const std::vector<std::string>& command_line) {
     options_library::notify(values);
     arguments.source_addresses_given = values.count("source-addresses") > 0;
     if (values.count("help") > 0) {
-      print_help(description);
+      if (may_speak) print_help(description);
       return kExitSuccess;
     }
     for (const char* const name : {"out", "request-log"}) {
       if (values.count(name) > 0 && values[name].as<std::string>().empty()) {
-        throw UsageError("--" + std::string(name) + " '': name where to write, or leave it out");
+        refusal = "--" + std::string(name) + " '': name where to write, or leave it out";
       }
     }
-    return run_with(arguments);
+  } catch (const options_library::error& error) {
+    refusal = std::string(error.what()) + " (see 'cacheoff load --help')";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_load_command(const std::vector<std::string>& command_line) {
+  const Launch launch = read_launch(::getenv);
+  Arguments arguments;
+  std::string refusal;
+  std::unique_ptr<Ensemble> ensemble;
+  try {
+    if (const auto status = parse(command_line, launch.rank == 0, arguments, refusal)) {
+      return *status;
+    }
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    if (!launch.alone()) {
+      ensemble = join_ranks(launch);
+      if (!ensemble) return kExitUsage;
+      if (ensemble->size() > 1) return run_as_rank(command_line, arguments, refusal, *ensemble);
+    }
+    return run_alone(arguments, refusal);
   } catch (const UsageError& error) {
     std::cerr << "cacheoff load: " << error.what() << '\n';
     return kExitUsage;
-  } catch (const options_library::error& error) {
-    std::cerr << "cacheoff load: " << error.what() << " (see 'cacheoff load --help')\n";
-    return kExitUsage;
   } catch (const std::exception& error) {
-    std::cerr << "cacheoff load: " << error.what() << '\n';
+    std::cerr << "cacheoff load: " << error.what() << std::endl;
+    // The other ranks would wait for this one.
+    if (ensemble) ensemble->abandon(kExitFailed);
     return kExitFailed;
   }
 }

@@ -107,9 +107,11 @@ std::string port_warning(const LoadOptions& options, const PortLimits& limits) {
 }
 
 uint64_t descriptors_needed(const LoadOptions& options) {
-  if (options.load.open_loop()) return options.load.connections_max + kOtherDescriptors;
-  return options.load.robots * std::max<uint64_t>(1, options.workload.robot.connections_max) +
-         kOtherDescriptors;
+  const uint64_t of_robots =
+      options.load.robots * std::max<uint64_t>(1, options.workload.robot.connections_max);
+  const uint64_t of_all = options.load.open_loop() ? options.load.connections_max : of_robots;
+  const uint64_t ranks = options.place.ranks;
+  return (of_all + ranks - 1) / ranks + kOtherDescriptors;
 }
 
 std::optional<std::string> raise_descriptor_limit(uint64_t needed) {

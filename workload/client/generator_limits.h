@@ -27,7 +27,7 @@ PortLimits read_port_limits(const std::filesystem::path& root = "/proc/sys/net/i
 /// what the generator can do.
 std::string port_warning(const LoadOptions& options, const PortLimits& limits);
 
-/// Descriptors that the run needs at most.
+/// Descriptors that this process needs at most.
 uint64_t descriptors_needed(const LoadOptions& options);
 
 /// Raises this process' soft limit of descriptors to what is needed. Nothing where that worked,

@@ -1,27 +1,27 @@
 #include "workload/client/load_run.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "storage/base/units.h"
+#include "workload/client/crew.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_worker.h"
 #include "workload/client/peak_sampler.h"
+#include "workload/client/request_source.h"
 #include "workload/client/run_control.h"
+#include "workload/client/run_outcome.h"
+#include "workload/client/run_part.h"
+#include "workload/client/run_phases.h"
+#include "workload/ensemble/lead.h"
+#include "workload/ensemble/muster.h"
 
 namespace workload {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{200};
-/// Above this the generator, not the system under test, may have been the limit.
-constexpr double kBusyPercent = 90;
-constexpr double kLateMs = 100;
-/// Of an open loop's requests, that may be offered and not sent.
-constexpr double kUnsentShareMax = 0.01;
 constexpr uint64_t kArrivalPurpose = 0x6172726976616cULL;
 
 /// Ends the run when nothing but errors has come for too long.
@@ -48,43 +48,6 @@ class GiveUpWatch {
   storage::SteadyTime last_good_at_;
   uint64_t good_ = 0;
   uint64_t errors_ = 0;
-};
-
-/// The threads of a run, and how many are still at work.
-class Crew {
- public:
-  void start(std::vector<std::unique_ptr<LoadWorker>>& workers, RunControl& control,
-             storage::SteadyTime run_start) {
-    running_ = workers.size();
-    for (const auto& worker : workers) {
-      threads_.emplace_back([this, &control, run_start, work = worker.get()] {
-        try {
-          work->run(run_start);
-        } catch (const std::exception& error) {
-          control.abort(std::string("a thread failed: ") + error.what());
-        }
-        const std::lock_guard lock(mutex_);
-        --running_;
-        ended_.notify_one();
-      });
-    }
-  }
-
-  /// Waits until all have ended, `wait_max` at most; true where they have.
-  bool wait(std::chrono::nanoseconds wait_max) {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, wait_max, [this] { return running_ == 0; });
-  }
-
-  void join() {
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  size_t running_ = 0;
-  std::vector<std::thread> threads_;
 };
 
 /// Sets the load of an open loop: as told, as the phases say, or as the peak finder does.
@@ -139,12 +102,6 @@ class LoadControl {
   double rate_rps_ = 0;
 };
 
-std::vector<Phase> phases_of(const LoadOptions& options) {
-  if (!options.phases.empty()) return options.phases;
-  if (options.load.kind == LoadShape::Kind::kPeak) return phases_of_peak(options.until);
-  return phases_of_goals(options.until, options.warm_up);
-}
-
 std::optional<ArrivalSchedule> schedule_of(const LoadOptions& options, storage::SteadyTime start) {
   if (!options.load.open_loop()) return std::nullopt;
   const storage::Random random = storage::Random(options.seed).fork(kArrivalPurpose);
@@ -193,206 +150,150 @@ LoadProgress progress_of(const LoadOptions& options, const RunControl& control,
   return progress;
 }
 
-/// What the generator itself was short of; the worst first. Each is a warning, and the first one is
-/// the limit.
-std::vector<std::pair<std::string, std::string>> generator_limits(const GeneratorHealth& health,
-                                                                  const LoadOptions& options) {
-  std::vector<std::pair<std::string, std::string>> limits;
-  const auto whole = [](double value) { return std::to_string(static_cast<int64_t>(value)); };
-  if (health.ports_exhausted > 0) {
-    limits.emplace_back("ports",
-                        std::to_string(health.ports_exhausted) +
-                            " times no local port was free: use --source-addresses, or widen "
-                            "'sysctl net.ipv4.ip_local_port_range'");
-  }
-  if (health.descriptors_exhausted > 0) {
-    limits.emplace_back("descriptors", std::to_string(health.descriptors_exhausted) +
-                                           " times no descriptor was free: raise 'ulimit -n' or "
-                                           "'sysctl fs.file-max'");
-  }
-  if (health.cpu_percent_max > kBusyPercent) {
-    limits.emplace_back("cpu", "the load generator was busy to " + whole(health.cpu_percent_max) +
-                                   " %: throughput is a lower bound; use more --threads");
-  }
-  const auto late_ns = health.start_lateness.percentile_ns(99);
-  if (options.load.open_loop() && late_ns && static_cast<double>(*late_ns) > kLateMs * 1e6) {
-    limits.emplace_back("lateness", "1 % of the requests started over " +
-                                        whole(static_cast<double>(*late_ns) / 1e6) +
-                                        " ms late, for the load generator's own reasons");
-  }
-  return limits;
+/// A short line of a rank, with its name.
+std::string line_of_rank(size_t rank, const std::string& host, const std::string& line) {
+  return "rank " + std::to_string(rank) + " (" + host + "): " + line;
 }
 
-void add_warnings(LoadOutcome& outcome, const LoadOptions& options) {
-  RunResult& result = outcome.result;
-  GeneratorHealth& health = result.generator;
-  for (const auto& [limit, warning] : generator_limits(health, options)) {
-    if (health.limit.empty()) health.limit = limit;
-    result.warnings.push_back(warning);
-  }
-  if (health.event_loop_lag_ms_max > kLateMs) {
-    result.warnings.push_back("the load generator ran up to " +
-                              std::to_string(static_cast<int>(health.event_loop_lag_ms_max)) +
-                              " ms late: the machine was too busy for exact response times");
-  }
-  const uint64_t unsent = result.total.offered - std::min(result.total.offered, result.total.sent);
-  if (options.load.kind == LoadShape::Kind::kRate &&
-      static_cast<double>(unsent) > kUnsentShareMax * static_cast<double>(result.total.offered)) {
-    result.warnings.push_back(std::to_string(unsent) + " of " +
-                              std::to_string(result.total.offered) +
-                              " requests were offered and never sent (more than 1 %): the offered "
-                              "load was not carried");
-  }
-  if (options.verification != Verification::kBytes) {
-    result.warnings.push_back("bodies were not compared, only their lengths");
-  }
-  if (!(outcome.recorder.series.total() == outcome.recorder.total)) {
-    result.warnings.push_back("the intervals do not add up to the run: a mistake of cacheoff");
-    outcome.failure = "the intervals do not add up to the run";
-  }
-}
-
-void collect_health(GeneratorHealth& health, const LoadOptions& options,
-                    const std::vector<std::unique_ptr<LoadWorker>>& workers) {
-  double wall_s = 0;
-  for (const auto& worker : workers) {
-    const WorkerHealth& own = worker->health();
-    health.cpu_s += own.cpu_s;
-    wall_s += own.wall_s;
-    if (own.wall_s > 0) {
-      health.cpu_percent_max = std::max(health.cpu_percent_max, 100 * own.cpu_s / own.wall_s);
+/// Threads, sources and counters of the process that decides.
+class DecidingRun {
+ public:
+  DecidingRun(const LoadOptions& options, const storage::Clock& clock, Company* company,
+              const RunStart& start)
+      : options_(options),
+        clock_(clock),
+        start_(start),
+        control_(phases_of(options), options.cache_size_bytes),
+        source_(options.workload, options.seed, control_, schedule_of(options, start.at)),
+        under_way_({start.transaction_base, 0, options.place.ranks},
+                   options.workload.server.abort_percent > 0),
+        part_(options.sample_interval, control_.phases().size()) {
+    control_.start(start.at);
+    if (!options.request_log.empty()) log_ = std::make_unique<RequestLog>(options.request_log);
+    if (company != nullptr) {
+      lead_.emplace(company->ensemble, clock, control_, source_, under_way_, options,
+                    company->hosts, start.at, company->timing);
+      poll_ = company->timing.poll;
     }
-    health.event_loop_lag.merge(own.lag);
-    health.start_lateness.merge(own.lateness);
-    health.connections += own.connections;
-    health.stale_connection_retries += own.retries;
-    health.ports_exhausted += own.ports_exhausted;
-    health.descriptors_exhausted += own.descriptors_exhausted;
+    PageSource& pages = lead_ ? lead_->pages() : source_;
+    DoubtSink* const doubts = lead_ ? &lead_->doubts() : nullptr;
+    for (uint64_t index = 0; index < static_cast<uint64_t>(options.threads); ++index) {
+      workers_.push_back(std::make_unique<LoadWorker>(options, control_, pages, under_way_, clock,
+                                                      log_.get(), doubts, index));
+    }
   }
-  if (wall_s > 0) health.cpu_percent = 100 * health.cpu_s / wall_s;
-  health.event_loop_lag_ms_max =
-      static_cast<double>(health.event_loop_lag.max_ns().value_or(0)) / 1e6;
-  health.source_addresses = std::max<size_t>(1, options.sources.size());
+
+  void run(const std::atomic<bool>& interrupted,
+           const std::function<void(const LoadProgress&)>& progress);
+  void conclude(LoadOutcome& outcome);
+
+ private:
+  bool wait(std::chrono::nanoseconds period, bool threads_ended);
+
+  const LoadOptions& options_;
+  const storage::Clock& clock_;
+  RunStart start_;
+  RunControl control_;
+  RequestSource source_;
+  TransactionsUnderWay under_way_;
+  std::unique_ptr<RequestLog> log_;
+  std::optional<Lead> lead_;
+  std::chrono::nanoseconds poll_{0};
+  std::vector<std::unique_ptr<LoadWorker>> workers_;
+  Crew crew_;
+  RunPart part_;
+  std::optional<PeakFinder> finder_;
+  bool interrupted_ = false;
+};
+
+bool DecidingRun::wait(std::chrono::nanoseconds period, bool threads_ended) {
+  if (lead_) period = std::min(period, poll_);
+  if (!threads_ended) return crew_.wait(period);
+  std::this_thread::sleep_for(period);
+  return true;
 }
 
-/// The recorded phases that began, with all threads' measurements. `end` is the run's.
-std::vector<PhaseResult> collect_phases(const RunControl& control, storage::SteadyTime end,
-                                        const std::vector<std::unique_ptr<LoadWorker>>& workers) {
-  std::vector<PhaseResult> results;
-  const auto from = control.recorded_from();
-  for (size_t index = 0; index < control.phases().size(); ++index) {
-    const Phase& phase = control.phases()[index];
-    const auto began = control.began(index);
-    if (!phase.recorded || !began) continue;
-    PhaseResult result;
-    for (const auto& worker : workers) result.merge(worker->phases()[index]);
-    result.name = phase.name;
-    result.goal = goal_text(phase.goal);
-    result.primary = phase.primary;
-    result.start = *began - *from;
-    const bool last = index + 1 == control.phases().size();
-    const auto ended =
-        last || index == control.current() ? end : control.ended(index).value_or(end);
-    result.duration = std::max(std::min(ended, end) - *began, storage::Nanoseconds(0));
-    result.goal_met = index < control.current() || control.phase_progress(end) >= 1;
-    results.push_back(std::move(result));
+void DecidingRun::run(const std::atomic<bool>& interrupted,
+                      const std::function<void(const LoadProgress&)>& progress) {
+  LoadControl load(options_, control_, source_, start_.at);
+  GiveUpWatch give_up(options_.give_up_after, start_.at);
+  storage::SteadyTime progress_due = start_.at + kLook;
+  storage::SteadyTime load_due = start_.at;
+  if (lead_) lead_->look(start_.at, load.rate_rps());
+  // All ranks start at the same instant, which is a little ahead.
+  std::this_thread::sleep_for(start_.at - clock_.steady_now());
+  crew_.start(workers_, control_, start_.at);
+  bool threads_ended = false;
+  bool all_ended = false;
+  while (!all_ended) {
+    threads_ended = wait(load.period(), threads_ended);
+    const storage::SteadyTime now = clock_.steady_now();
+    if (now >= load_due || threads_ended) {
+      load.look(now);
+      load_due = now + load.period();
+      give_up.look(control_, now);
+    }
+    if (lead_) lead_->look(now, load.rate_rps());
+    interrupted_ = interrupted || (lead_ && lead_->interrupted());
+    if (interrupted_) control_.end_now(now);
+    all_ended = threads_ended && (!lead_ || lead_->all_ended());
+    if (all_ended || !progress || now < progress_due) continue;
+    progress_due = now + kLook;
+    progress(progress_of(options_, control_, load, start_.at, now));
   }
-  return results;
+  crew_.join();
+  finder_ = load.finder();
 }
 
-void collect(LoadOutcome& outcome, const LoadOptions& options, const RunControl& control,
-             const std::vector<std::unique_ptr<LoadWorker>>& workers) {
-  RunResult& result = outcome.result;
-  IdealTally ideal;
-  storage::SteadyTime last_end{};
-  for (const auto& worker : workers) {
-    outcome.recorder.merge(worker->recorder());
-    ideal.merge(worker->ideal());
-    last_end = std::max(last_end, worker->last_counted_end());
-    if (result.first_error.empty()) result.first_error = worker->first_error();
+void DecidingRun::conclude(LoadOutcome& outcome) {
+  for (const auto& worker : workers_) part_.add(*worker);
+  std::vector<std::string> of_health;
+  if (lead_) {
+    const std::vector<std::string> own = health_warnings(health_of(part_, options_), options_);
+    outcome.result.ranks = lead_->reports(part_);
+    for (const std::string& warning : own) {
+      of_health.push_back(line_of_rank(0, outcome.result.ranks.front().host, warning));
+    }
+    of_health.insert(of_health.end(), lead_->warnings().begin(), lead_->warnings().end());
+    lead_->merge_into(part_);
+    outcome.ranks_lost = lead_->lost_any();
   }
-  collect_health(result.generator, options, workers);
-  const auto from = control.recorded_from();
-  if (from) {
-    // An aborted run ends where it was aborted, whatever it was meant to do.
-    const auto until = control.aborted() ? std::nullopt : control.run_end();
-    const storage::SteadyTime end = std::max({until.value_or(last_end), last_end, *from});
-    outcome.recorder.series.finish(end - *from);
-    std::vector<PhaseResult> phases = collect_phases(control, end, workers);
-    for (const PhaseResult& phase : phases) outcome.recorder.Measurements::merge(phase);
-    take_phases(result, std::move(phases), outcome.recorder.series);
+  outcome.result.peak = finder_;
+  collect(outcome, options_, control_, part_);
+  const auto from = control_.recorded_from();
+  outcome.start += from ? *from - start_.at : storage::Nanoseconds(0);
+  if (!lead_) of_health = health_warnings(outcome.result.generator, options_);
+  add_warnings(outcome, options_, of_health);
+  outcome.failure = failure_of(outcome, control_, interrupted_);
+  if (log_ && !log_->close()) {
+    outcome.failure = options_.request_log.string() + ": the request log cannot be written";
   }
-  result.ideal_hit_ratio_percent = ideal.hit_ratio_percent();
-  result.ideal_byte_hit_ratio_percent = ideal.byte_hit_ratio_percent();
-  result.cache_size_bytes = options.cache_size_bytes;
-  result.seed = options.seed;
-  result.threads = options.threads;
-}
-
-std::string failure_of(const LoadOutcome& outcome, const RunControl& control, bool interrupted) {
-  if (control.aborted()) return control.abort_reason();
-  if (interrupted) return "interrupted";
-  const uint64_t errors = outcome.result.total.error_count();
-  if (errors > 0) {
-    return std::to_string(errors) + " errors, the first: " + outcome.result.first_error;
-  }
-  if (outcome.result.total.good == 0) return "no response came within the measured part";
-  // Where the load is searched for, to offer too much for a while is a part of it.
-  const uint64_t unsent = outcome.result.total.not_sent_count();
-  if (unsent > 0 && !outcome.result.peak) {
-    return std::to_string(unsent) + " requests were given up before they were sent";
-  }
-  return outcome.failure;
 }
 
 }  // namespace
 
 LoadOutcome run_load(const LoadOptions& options, const storage::Clock& clock,
                      const std::atomic<bool>& interrupted,
-                     const std::function<void(const LoadProgress&)>& progress) {
+                     const std::function<void(const LoadProgress&)>& progress, Company* company) {
   LoadOutcome outcome(options.sample_interval);
   const std::string ports = port_warning(options, read_port_limits());
   if (!ports.empty()) outcome.result.warnings.push_back(ports);
-  std::unique_ptr<RequestLog> log;
-  if (!options.request_log.empty()) log = std::make_unique<RequestLog>(options.request_log);
-  RunControl control(phases_of(options), options.cache_size_bytes);
-  const storage::SteadyTime run_start = clock.steady_now();
-  const storage::WallTime wall_start = clock.wall_now();
-  control.start(run_start);
-  RequestSource source(options.workload, options.seed, control, schedule_of(options, run_start));
-  TransactionsUnderWay under_way(options.transaction_base);
-  std::vector<std::unique_ptr<LoadWorker>> workers;
-  for (uint64_t index = 0; index < static_cast<uint64_t>(options.threads); ++index) {
-    workers.push_back(
-        std::make_unique<LoadWorker>(options, control, source, under_way, clock, log.get(), index));
+  RunStart start;
+  start.at = clock.steady_now();
+  start.transaction_base = options.transaction_base;
+  if (company != nullptr) {
+    try {
+      start = start_as_lead(company->ensemble, clock, options.transaction_base, company->timing);
+    } catch (const WireError& error) {
+      outcome.failure = error.what();
+      outcome.ranks_lost = true;
+      return outcome;
+    }
   }
-  LoadControl load(options, control, source, run_start);
-  GiveUpWatch give_up(options.give_up_after, run_start);
-  storage::SteadyTime progress_due = run_start + kLook;
-  Crew crew;
-  crew.start(workers, control, run_start);
-  bool ended = false;
-  while (!ended) {
-    ended = crew.wait(load.period());
-    const storage::SteadyTime now = clock.steady_now();
-    load.look(now);
-    if (interrupted) control.end_now(now);
-    give_up.look(control, now);
-    if (ended || !progress || now < progress_due) continue;
-    progress_due = now + kLook;
-    progress(progress_of(options, control, load, run_start, now));
-  }
-  crew.join();
-
-  outcome.result.peak = load.finder();
-  collect(outcome, options, control, workers);
-  const auto from = control.recorded_from();
-  outcome.start = wall_start + (from ? *from - run_start : storage::Nanoseconds(0));
-  add_warnings(outcome, options);
-  outcome.failure = failure_of(outcome, control, interrupted);
-  if (log && !log->close()) {
-    outcome.failure = options.request_log.string() + ": the request log cannot be written";
-  }
+  outcome.start = clock.wall_now() + (start.at - clock.steady_now());
+  DecidingRun run(options, clock, company, start);
+  run.run(interrupted, progress);
+  run.conclude(outcome);
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cmath>
 
@@ -18,6 +19,9 @@ namespace {
 
 /// How often the loop looks whether the run is over, and how late it is itself.
 constexpr std::chrono::milliseconds kPulse{10};
+/// Asio's hint for a loop on one thread that others post to, as where pages come over the network.
+/// A loop by itself needs no locks at all.
+constexpr int kOneThreadAndPosts = 1;
 constexpr uint64_t kRobotPurpose = 0x726f626f74ULL;
 constexpr uint64_t kConnectionPurpose = 0x636f6e6e656374ULL;
 
@@ -55,17 +59,18 @@ std::string_view kind_text(RequestKind kind) {
 
 }  // namespace
 
-LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, RequestSource& source,
+LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, PageSource& source,
                        TransactionsUnderWay& under_way, const storage::Clock& clock,
-                       RequestLog* log, uint64_t index)
+                       RequestLog* log, DoubtSink* doubts, uint64_t index)
     : options_(options),
       control_(control),
       source_(source),
       under_way_(under_way),
       clock_(clock),
       log_(log),
+      doubts_(doubts),
       index_(index),
-      io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),
+      io_(options.place.ranks > 1 ? kOneThreadAndPosts : BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),
       pulse_timer_(io_),
       active_robots_(options.load.robots),
       recorder_(options.sample_interval),
@@ -81,13 +86,15 @@ LoadWorker::LoadWorker(const LoadOptions& options, RunControl& control, RequestS
   } else {
     make_robots();
   }
+  source.on_arrival(
+      [this](size_t pages) { asio::post(io_, [this, pages] { pages_came(pages); }); });
 }
 
 LoadWorker::~LoadWorker() = default;
 
 void LoadWorker::make_robots() {
   const storage::Random random = storage::Random(options_.seed).fork(kRobotPurpose);
-  const auto threads = static_cast<uint64_t>(options_.threads);
+  const auto threads = options_.all_threads();
   for (uint64_t robot = index_; robot < options_.load.robots; robot += threads) {
     const storage::Random own = random.fork(robot);
     auto timing = closed_loop_timing(options_.load.kind, options_.workload.robot,
@@ -101,7 +108,7 @@ void LoadWorker::make_robots() {
 }
 
 void LoadWorker::make_open_loop() {
-  const auto threads = static_cast<uint64_t>(options_.threads);
+  const auto threads = options_.all_threads();
   OpenLoopOptions bounds;
   bounds.connections_max = std::max<uint64_t>(1, options_.load.connections_max / threads);
   bounds.queue_max = (options_.load.queue_max + threads - 1) / threads;
@@ -164,7 +171,7 @@ void LoadWorker::look_at_phase(storage::SteadyTime now) {
       factors.robots > 0 ? std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(wanted))) : 0;
   if (active_robots_ <= before) return;
   for (size_t robot = 0; robot < robots_.size(); ++robot) {
-    const uint64_t number = index_ + robot * static_cast<uint64_t>(options_.threads);
+    const uint64_t number = index_ + robot * options_.all_threads();
     if (number >= before && number < active_robots_) robots_[robot]->wake();
   }
 }
@@ -182,6 +189,7 @@ void LoadWorker::pulse() {
     control_.look(now);
     look_at_phase(now);
     if (control_.over(now) || control_.all_granted()) {
+      waiting_for_page_.clear();  // All are woken; those that have to wait go on say so.
       for (const auto& robot : robots_) robot->wake();
       if (open_loop_) open_loop_->wake();
     }
@@ -194,6 +202,19 @@ void LoadWorker::pulse() {
   });
 }
 
+void LoadWorker::pages_came(size_t pages) {
+  if (open_loop_) open_loop_->wake();
+  for (; pages > 0 && !waiting_for_page_.empty(); --pages) {
+    const size_t robot = waiting_for_page_.front();
+    waiting_for_page_.pop_front();
+    robots_[robot]->wake();
+  }
+}
+
+void LoadWorker::wait_for_page(size_t robot) {
+  waiting_for_page_.push_back(robot);
+}
+
 Grant LoadWorker::take_page(std::vector<IntendedRequest>& page, storage::SteadyTime now) {
   return source_.next_page(page, now);
 }
@@ -204,8 +225,7 @@ void LoadWorker::give_back(uint64_t requests, const Grant& grant) {
 
 bool LoadWorker::active(size_t robot) const {
   // One that is not wanted goes home with the others when there is nothing left to do.
-  return index_ + robot * static_cast<uint64_t>(options_.threads) < active_robots_ ||
-         control_.all_granted();
+  return index_ + robot * options_.all_threads() < active_robots_ || control_.all_granted();
 }
 
 double LoadWorker::load_factor() const {
@@ -270,6 +290,7 @@ void LoadWorker::finished(const IntendedRequest& intended, uint64_t transaction,
     last_counted_end_ = std::max(last_counted_end_, result.end);
   }
   if (!aborted_before) control_.completed(result.record, times.phase, result.end);
+  if (result.shared_doubt || result.cut_doubt) note_doubts(times.phase, counted, result);
   if (result.opened_connection) ++health_.connections;
   health_.retries += result.retries;
   if (result.local_errno == EADDRNOTAVAIL) ++health_.ports_exhausted;
@@ -284,6 +305,19 @@ void LoadWorker::finished(const IntendedRequest& intended, uint64_t transaction,
     control_.abort("wrong body: " + result.detail);
   }
   if (log_ != nullptr) log_transaction(intended, transaction, counted, times, result);
+}
+
+void LoadWorker::note_doubts(size_t phase, bool counted, const TransactionResult& result) {
+  if (doubts_ == nullptr) return;
+  DoubtfulTransaction transaction;
+  transaction.record = result.record;
+  transaction.shared = result.shared_doubt;
+  transaction.cut = result.cut_doubt;
+  transaction.phase = phase;
+  transaction.counted = counted;
+  if (counted) transaction.elapsed = result.end - *control_.recorded_from();
+  // An error that was found apart from it settles the matter.
+  if (result.record.error == ErrorKind::kNone) doubts_->add(std::move(transaction));
 }
 
 void LoadWorker::log_transaction(const IntendedRequest& intended, uint64_t transaction,

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -11,10 +12,12 @@
 #include <vector>
 
 #include "storage/base/clock.h"
+#include "workload/client/doubts.h"
+#include "workload/client/ideal_tally.h"
 #include "workload/client/load_options.h"
 #include "workload/client/open_loop.h"
+#include "workload/client/page_source.h"
 #include "workload/client/request_log.h"
-#include "workload/client/request_source.h"
 #include "workload/client/robot.h"
 #include "workload/client/run_control.h"
 #include "workload/measure/recorder.h"
@@ -31,17 +34,20 @@ struct WorkerHealth {
   uint64_t retries = 0;
   uint64_t ports_exhausted = 0;        ///< Transactions that found no local port.
   uint64_t descriptors_exhausted = 0;  ///< Transactions that found no descriptor.
+
+  /// Adds another thread's.
+  void merge(const WorkerHealth& other);
 };
 
 /// Runs robots or an open loop until the run is over. run() is called on one thread; the results
 /// are read after it has returned.
 class LoadWorker final : private RobotHost {
  public:
-  /// `index` counts the run's workers from 0. `log` may be null. All references must outlive the
-  /// worker.
-  LoadWorker(const LoadOptions& options, RunControl& control, RequestSource& source,
+  /// `index` counts the run's workers from 0, over all ranks. `log` may be null, and `doubts` where
+  /// there is one rank. All references must outlive the worker.
+  LoadWorker(const LoadOptions& options, RunControl& control, PageSource& source,
              TransactionsUnderWay& under_way, const storage::Clock& clock, RequestLog* log,
-             uint64_t index);
+             DoubtSink* doubts, uint64_t index);
   ~LoadWorker() override;
 
   void run(storage::SteadyTime run_start);
@@ -59,6 +65,7 @@ class LoadWorker final : private RobotHost {
 
  private:
   Grant take_page(std::vector<IntendedRequest>& page, storage::SteadyTime now) override;
+  void wait_for_page(size_t robot) override;
   void give_back(uint64_t requests, const Grant& grant) override;
   bool active(size_t robot) const override;
   double load_factor() const override;
@@ -74,6 +81,7 @@ class LoadWorker final : private RobotHost {
 
   void make_robots();
   void make_open_loop();
+  void pages_came(size_t pages);
   void sender_ended(const std::exception_ptr& failure);
   void pulse();
   void look_at_cpu(storage::SteadyTime now);
@@ -81,21 +89,24 @@ class LoadWorker final : private RobotHost {
   bool recorded(size_t phase) const { return control_.phases()[phase].recorded; }
   /// The row of the series that an instant lies in; none is behind the run's end.
   Tally& row_at(storage::SteadyTime time);
+  void note_doubts(size_t phase, bool counted, const TransactionResult& result);
   void log_transaction(const IntendedRequest& intended, uint64_t transaction, bool counted,
                        const RequestTimes& times, const TransactionResult& result);
 
   const LoadOptions& options_;
   RunControl& control_;
-  RequestSource& source_;
+  PageSource& source_;
   TransactionsUnderWay& under_way_;
   const storage::Clock& clock_;
   RequestLog* log_;
+  DoubtSink* doubts_;
   uint64_t index_;
   boost::asio::io_context io_;
   boost::asio::steady_timer pulse_timer_;
   storage::SteadyTime pulse_due_{};
   RobotOptions robot_options_;
   std::vector<std::unique_ptr<Robot>> robots_;
+  std::deque<size_t> waiting_for_page_;  ///< Robots, the longest first.
   std::unique_ptr<OpenLoop> open_loop_;
   size_t senders_running_ = 0;
   uint64_t active_robots_;  ///< Of the whole run.

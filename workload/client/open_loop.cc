@@ -43,7 +43,7 @@ struct OpenLoop::Lane {
   uint64_t uses_left = 0;
 };
 
-OpenLoop::OpenLoop(asio::any_io_executor executor, RequestHost& host, RequestSource& source,
+OpenLoop::OpenLoop(asio::any_io_executor executor, RequestHost& host, PageSource& source,
                    RunControl& control, const storage::Clock& clock,
                    const RobotOptions& robot_options, OpenLoopOptions options,
                    storage::Random random)
@@ -73,6 +73,12 @@ asio::awaitable<void> OpenLoop::run() {
   int in_row = 0;
   for (;;) {
     source_.next_page(page, clock_.steady_now());
+    if (page.grant.later) {
+      // Until wake(), at the latest after a while, as the run may be over since.
+      due_timer_.expires_after(kRateLook);
+      co_await due_timer_.async_wait(kAwait);
+      continue;
+    }
     if (page.grant.requests == 0) break;
     storage::SteadyTime due{};
     if (!co_await wait_until_due(page.place, due)) break;

@@ -13,8 +13,8 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/random.h"
+#include "workload/client/page_source.h"
 #include "workload/client/request_host.h"
-#include "workload/client/request_source.h"
 #include "workload/client/robot.h"
 
 namespace workload {
@@ -40,7 +40,7 @@ struct OpenLoopOptions {
 class OpenLoop {
  public:
   /// All references must outlive the loop.
-  OpenLoop(boost::asio::any_io_executor executor, RequestHost& host, RequestSource& source,
+  OpenLoop(boost::asio::any_io_executor executor, RequestHost& host, PageSource& source,
            RunControl& control, const storage::Clock& clock, const RobotOptions& robot_options,
            OpenLoopOptions options, storage::Random random);
   ~OpenLoop();
@@ -80,7 +80,7 @@ class OpenLoop {
 
   boost::asio::any_io_executor executor_;
   RequestHost& host_;
-  RequestSource& source_;
+  PageSource& source_;
   RunControl& control_;
   const storage::Clock& clock_;
   const RobotOptions& robot_options_;

@@ -1,32 +1,6 @@
 #include "workload/client/request_source.h"
 
-#include "workload/measure/tally.h"
-
 namespace workload {
-
-void IdealTally::add(const IntendedRequest& request) {
-  if (!request.basic()) return;
-  ++basic;
-  bytes += request.object.size_bytes;
-  if (!request.offered_hit) return;
-  ++hits;
-  hit_bytes += request.object.size_bytes;
-}
-
-void IdealTally::merge(const IdealTally& other) {
-  basic += other.basic;
-  hits += other.hits;
-  bytes += other.bytes;
-  hit_bytes += other.hit_bytes;
-}
-
-std::optional<double> IdealTally::hit_ratio_percent() const {
-  return percent_of(hits, basic);
-}
-
-std::optional<double> IdealTally::byte_hit_ratio_percent() const {
-  return percent_of(hit_bytes, bytes);
-}
 
 RequestSource::RequestSource(const Workload& workload, uint64_t seed, RunControl& control,
                              std::optional<ArrivalSchedule> schedule)
@@ -34,6 +8,11 @@ RequestSource::RequestSource(const Workload& workload, uint64_t seed, RunControl
 
 void RequestSource::read_ahead(storage::SteadyTime now) {
   if (!ahead_.empty()) return;
+  if (!put_back_.empty()) {
+    ahead_ = std::move(put_back_.front());
+    put_back_.pop_front();
+    return;
+  }
   // A phase whose requests are all granted is over: what comes next is drawn with the factors of
   // the phase behind it, whether anybody has looked in between or not.
   control_.look(now);
@@ -64,6 +43,14 @@ void RequestSource::next_page(ScheduledPage& page, storage::SteadyTime now) {
   const std::lock_guard lock(mutex_);
   page.grant = take(page.requests, now);
   if (page.grant.requests > 0) page.place = schedule_->take(page.grant.requests);
+}
+
+void RequestSource::on_arrival(std::function<void(size_t)>) {}
+
+void RequestSource::put_back(std::vector<IntendedRequest> page, const Grant& grant) {
+  const std::lock_guard lock(mutex_);
+  control_.give_back(page.size(), grant);
+  put_back_.push_back(std::move(page));
 }
 
 void RequestSource::set_rate(double rate_rps, storage::SteadyTime now) {

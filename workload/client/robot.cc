@@ -74,7 +74,7 @@ asio::awaitable<void> Robot::run(storage::SteadyTime run_start) {
     if (due) due = co_await pause_at_load(from, *due);
     if (not_before) co_await pause_until(*not_before);
     const bool slept = co_await sleep_while_inactive();
-    const storage::SteadyTime now = clock_.steady_now();
+    storage::SteadyTime now = clock_.steady_now();
     if (slept && !host_.over(now)) {
       from = now;
       due = timing_->next(now, 1);  // What it missed meanwhile is not due.
@@ -82,6 +82,7 @@ asio::awaitable<void> Robot::run(storage::SteadyTime run_start) {
       continue;
     }
     grant_ = host_.take_page(page_, now);
+    if (grant_.later) now = co_await wait_for_page(now);
     if (grant_.requests == 0) co_return;
     const auto blocked =
         due ? std::max(now - *due, storage::Nanoseconds(0)) : storage::Nanoseconds(0);
@@ -96,6 +97,19 @@ asio::awaitable<void> Robot::run(storage::SteadyTime run_start) {
       failures_in_row_ = 0;
     }
   }
+}
+
+asio::awaitable<storage::SteadyTime> Robot::wait_for_page(storage::SteadyTime asked) {
+  storage::SteadyTime now = asked;
+  while (grant_.later) {
+    host_.wait_for_page(number_);
+    pause_.expires_at(asio::steady_timer::time_point::max());
+    co_await pause_.async_wait(kAwait);  // Until wake().
+    now = clock_.steady_now();
+    grant_ = host_.take_page(page_, now);
+  }
+  if (grant_.requests > 0) host_.woke_late(now - asked);
+  co_return now;
 }
 
 asio::awaitable<bool> Robot::sleep_while_inactive() {

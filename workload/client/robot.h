@@ -26,8 +26,10 @@ namespace workload {
 class RobotHost : public RequestHost {
  public:
   /// The next page of the stream, as far as the run's goals grant it; a grant of 0 requests (and an
-  /// empty page) when the run is over.
+  /// empty page) when the run is over, or `later` where there may be one soon.
   virtual Grant take_page(std::vector<IntendedRequest>& page, storage::SteadyTime now) = 0;
+  /// That robot was told `later`: wake() it when pages have come, or when the run is over.
+  virtual void wait_for_page(size_t robot) = 0;
   /// The last `requests` of a page are not sent after all.
   virtual void give_back(uint64_t requests, const Grant& grant) = 0;
   /// Whether the phase wants that robot, numbered from 0 within the thread, to be active.
@@ -78,6 +80,7 @@ class Robot {
   boost::asio::awaitable<storage::SteadyTime> pause_at_load(storage::SteadyTime start,
                                                             storage::SteadyTime due);
   boost::asio::awaitable<bool> sleep_while_inactive();
+  boost::asio::awaitable<storage::SteadyTime> wait_for_page(storage::SteadyTime asked);
   boost::asio::awaitable<void> fetch_page(std::chrono::nanoseconds blocked);
   boost::asio::awaitable<void> fetch_embedded();
   boost::asio::awaitable<void> fetch_rest_on(Lane& lane);

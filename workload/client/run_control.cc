@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace workload {
 namespace {
@@ -75,8 +76,11 @@ std::vector<Phase> phases_of_peak(const Goal& until) {
   return phases;
 }
 
-RunControl::RunControl(std::vector<Phase> phases, uint64_t cache_size_bytes)
-    : phases_(std::move(phases)), cache_size_bytes_(cache_size_bytes), states_(phases_.size()) {}
+RunControl::RunControl(std::vector<Phase> phases, uint64_t cache_size_bytes, Deciding deciding)
+    : phases_(std::move(phases)),
+      cache_size_bytes_(cache_size_bytes),
+      following_(deciding == Deciding::kElsewhere),
+      states_(phases_.size()) {}
 
 void RunControl::start(storage::SteadyTime now) {
   const std::lock_guard lock(mutex_);
@@ -116,7 +120,20 @@ int64_t RunControl::end_of_current(int64_t now_ns) const {
   return frozen_ns == kUnknown ? kUnknown : std::max(met_ns, frozen_ns);
 }
 
+void RunControl::advance_by_time(int64_t now_ns) {
+  for (;;) {
+    const size_t index = current_.load();
+    const PhaseGoal& goal = phases_[index].goal;
+    // Any other goal is looked at where all of the run is known.
+    if (goal.requests || goal.fill || goal.working_set_frozen) return;
+    const int64_t until_ns = states_[index].until_ns.load();
+    if (until_ns > now_ns || is_last(index)) return;
+    begin_phase(index + 1, until_ns);
+  }
+}
+
 void RunControl::advance(int64_t now_ns) {
+  if (following_) return advance_by_time(now_ns);
   for (;;) {
     const size_t index = current_.load();
     const int64_t end_ns = end_of_current(now_ns);
@@ -163,6 +180,11 @@ size_t RunControl::phase_when_due(const Grant& grant, storage::SteadyTime due) {
 
 void RunControl::give_back(uint64_t requests, const Grant& grant) {
   const std::lock_guard lock(mutex_);
+  if (following_) {
+    states_[grant.phase].given_back += requests;
+    ++give_backs_;
+    return;
+  }
   if (grant.phase == current_.load()) states_[grant.phase].granted -= requests;
 }
 
@@ -190,14 +212,93 @@ void RunControl::completed(const TransactionRecord& record, size_t phase, storag
   }
   if (!record.fill) return;
   fill_bytes_ += record.received_bytes;
-  if (phases_[phase].recorded) recorded_fill_bytes_ += record.received_bytes;
+  if (following_) {
+    states_[phase].own_fill_bytes += record.received_bytes;
+  } else {
+    add_fill(phase, record.received_bytes, end);
+  }
+}
+
+void RunControl::add_fill(size_t phase, uint64_t bytes, storage::SteadyTime end) {
+  if (phases_[phase].recorded) recorded_fill_bytes_ += bytes;
   // Late responses of a phase that is over fill the cache all the same, for the phase that is on.
   const size_t index = phases_[phase].recorded ? current() : phase;
   State& state = states_[index];
-  const uint64_t sum = state.fill_bytes += record.received_bytes;
+  const uint64_t sum = state.fill_bytes += bytes;
   if (!phases_[index].goal.fill || sum < fill_goal_bytes(phases_[index])) return;
   lower_to(state.goal_met_ns, ns_of(end));
   look(end);
+}
+
+void RunControl::add_elsewhere(const LiveCounts& more, const std::vector<PhaseFill>& fills,
+                               storage::SteadyTime now) {
+  // In this order what has ended is never more than what was offered.
+  offered_ += more.offered;
+  good_ += more.good;
+  errors_ += more.errors;
+  not_sent_ += more.not_sent;
+  response_time_ns_ += more.response_time_ns;
+  basic_ += more.basic;
+  basic_hits_ += more.basic_hits;
+  fill_bytes_ += more.fill_bytes;
+  ended_ += more.ended;
+  for (const PhaseFill& fill : fills) add_fill(fill.phase, fill.bytes, now);
+}
+
+void RunControl::was_error() {
+  errors_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<PhaseFill> RunControl::own_fills() const {
+  std::vector<PhaseFill> fills;
+  for (size_t index = 0; index < phases_.size(); ++index) {
+    const uint64_t bytes = states_[index].own_fill_bytes.load();
+    if (bytes > 0) fills.push_back({index, bytes});
+  }
+  return fills;
+}
+
+std::vector<Grant> RunControl::take_given_back() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Grant> given_back;
+  for (size_t index = 0; index < phases_.size(); ++index) {
+    const uint64_t requests = std::exchange(states_[index].given_back, 0);
+    if (requests > 0) given_back.push_back({requests, index, false});
+  }
+  return given_back;
+}
+
+RunState RunControl::state(size_t first_phase) const {
+  const std::lock_guard lock(mutex_);
+  const size_t last = current_.load();
+  RunState state;
+  for (size_t index = std::min(first_phase, last); index <= last; ++index) {
+    const State& phase = states_[index];
+    state.times.push_back(
+        {index, known_time(phase.from_ns.load()), known_time(phase.until_ns.load())});
+  }
+  state.end = run_end();
+  state.granted = states_[last].granted.load();
+  state.fill_bytes = states_[last].fill_bytes.load();
+  state.all_granted = all_granted();
+  return state;
+}
+
+void RunControl::follow(const RunState& state) {
+  const std::lock_guard lock(mutex_);
+  for (const PhaseTimes& times : state.times) {
+    State& phase = states_[times.phase];
+    if (times.from && phase.from_ns.load() == kUnknown) {
+      begin_phase(times.phase, ns_of(*times.from));
+    }
+    if (times.until) lower_to(phase.until_ns, ns_of(*times.until));
+  }
+  if (state.end) lower_to(end_ns_, ns_of(*state.end));
+  all_granted_elsewhere_ = state.all_granted;
+  // It may have gone on by time already; then these are of the phase before.
+  if (state.times.empty() || state.times.back().phase != current_.load()) return;
+  states_[current_].granted = state.granted;
+  states_[current_].fill_bytes = state.fill_bytes;
 }
 
 void RunControl::working_set_frozen(storage::SteadyTime now) {
@@ -238,6 +339,7 @@ PhaseFactors RunControl::factors(storage::SteadyTime now) const {
 }
 
 bool RunControl::all_granted() const {
+  if (following_) return all_granted_elsewhere_.load();
   const size_t index = current();
   const PhaseGoal& goal = phases_[index].goal;
   return is_last(index) && goal.requests && !goal.working_set_frozen &&

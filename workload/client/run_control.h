@@ -19,8 +19,9 @@ namespace workload {
 
 /// Leave to send requests.
 struct Grant {
-  uint64_t requests = 0;  ///< 0: the run is over.
+  uint64_t requests = 0;  ///< 0: the run is over, unless `later`.
   size_t phase = 0;       ///< Index of the phase that they belong to.
+  bool later = false;     ///< Nothing is here yet; there may be when pages have come.
 };
 
 /// The factors of a phase at a moment.
@@ -47,6 +48,34 @@ struct LiveCounts {
   uint64_t unfinished() const { return offered > ended ? offered - ended : 0; }
 };
 
+/// Fill traffic of a phase's transactions.
+struct PhaseFill {
+  size_t phase = 0;
+  uint64_t bytes = 0;
+};
+
+/// When a phase began and ends; nothing where that is not known.
+struct PhaseTimes {
+  size_t phase = 0;
+  std::optional<storage::SteadyTime> from;
+  std::optional<storage::SteadyTime> until;
+};
+
+/// What the process that decides over a run tells those that follow.
+struct RunState {
+  std::vector<PhaseTimes> times;  ///< In order, up to the current phase.
+  std::optional<storage::SteadyTime> end;
+  uint64_t granted = 0;     ///< In the current phase.
+  uint64_t fill_bytes = 0;  ///< Likewise.
+  bool all_granted = false;
+};
+
+/// Who decides over a run.
+enum class Deciding {
+  kHere,       ///< This process, for all.
+  kElsewhere,  ///< Another one, which tells by RunControl::follow().
+};
+
 /// The phases that `--until` and `--warm-up` say: `warm-up`, which is not recorded, and `run`.
 std::vector<Phase> phases_of_goals(const Goal& until, const std::optional<Goal>& warm_up);
 
@@ -58,11 +87,16 @@ std::vector<Phase> phases_of_peak(const Goal& until);
 /// A request belongs to the phase in which it was granted. It is completed where it ends before the
 /// run does; the others are sent but not completed. A run whose last phase has a goal of requests
 /// lasts until all of them have ended.
+///
+/// Where another process decides, phases change as that one tells, or where only time ends them, by
+/// themselves at the same instant; nothing is granted here, and what is counted is this process'
+/// part.
 class RunControl {
  public:
   /// `phases` must pass check_phases() and not be empty; `cache_size_bytes` must not be 0 where a
   /// goal is a fill.
-  RunControl(std::vector<Phase> phases, uint64_t cache_size_bytes);
+  RunControl(std::vector<Phase> phases, uint64_t cache_size_bytes,
+             Deciding deciding = Deciding::kHere);
 
   void start(storage::SteadyTime now);
 
@@ -111,6 +145,23 @@ class RunControl {
   /// End of the run, once known; with a goal of requests never.
   std::optional<storage::SteadyTime> run_end() const;
 
+  /// What followers are to know, with the phases from `first_phase` on.
+  RunState state(size_t first_phase) const;
+  /// Takes over what was decided elsewhere. What is known already stays, but for ends, which may
+  /// become earlier.
+  void follow(const RunState& state);
+  /// Adds what another process has counted since it last said so.
+  void add_elsewhere(const LiveCounts& more, const std::vector<PhaseFill>& fills,
+                     storage::SteadyTime now);
+  /// An end without an error turned out to be one.
+  void was_error();
+  /// Fill traffic of this process by phase, where another decides; nothing of phases without.
+  std::vector<PhaseFill> own_fills() const;
+  /// What was given back here since the last call, where another decides. Adds up by phase.
+  std::vector<Grant> take_given_back();
+  /// How often something was given back here, where another decides.
+  uint64_t give_backs() const { return give_backs_.load(); }
+
   LiveCounts live() const;
   /// Fill traffic of recorded phases.
   uint64_t recorded_fill_bytes() const { return recorded_fill_bytes_.load(); }
@@ -124,22 +175,29 @@ class RunControl {
     std::atomic<int64_t> until_ns{kUnknown};
     std::atomic<uint64_t> granted{0};
     std::atomic<uint64_t> fill_bytes{0};
+    std::atomic<uint64_t> own_fill_bytes{0};     ///< Where another process decides.
+    uint64_t given_back = 0;                     ///< Likewise.
     std::atomic<int64_t> goal_met_ns{kUnknown};  ///< By fill, at the latest.
   };
 
   void begin_phase(size_t index, int64_t at_ns);
   void advance(int64_t now_ns);
+  void advance_by_time(int64_t now_ns);
+  void add_fill(size_t phase, uint64_t bytes, storage::SteadyTime end);
   int64_t end_of_current(int64_t now_ns) const;
   uint64_t fill_goal_bytes(const Phase& phase) const;
   bool is_last(size_t index) const { return index + 1 == phases_.size(); }
 
   std::vector<Phase> phases_;
   uint64_t cache_size_bytes_;
+  bool following_;
   std::vector<State> states_;
   mutable std::mutex mutex_;  ///< Held while phases change and while requests are granted.
   std::atomic<size_t> current_{0};
   std::atomic<int64_t> end_ns_{kUnknown};  ///< Of the run.
   std::atomic<int64_t> frozen_ns_{kUnknown};
+  std::atomic<bool> all_granted_elsewhere_{false};
+  std::atomic<uint64_t> give_backs_{0};
   std::atomic<uint64_t> offered_{0};
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> good_{0};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workload/client/run_control.h"
+
 namespace workload {
 namespace {
 
@@ -28,6 +30,12 @@ double robot_factor(const LoadOptions& options) {
 }
 
 }  // namespace
+
+std::vector<Phase> phases_of(const LoadOptions& options) {
+  if (!options.phases.empty()) return options.phases;
+  if (options.load.kind == LoadShape::Kind::kPeak) return phases_of_peak(options.until);
+  return phases_of_goals(options.until, options.warm_up);
+}
 
 double full_rate_rps(const LoadOptions& options) {
   if (options.load.kind == LoadShape::Kind::kRate) return options.load.rate_rps;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workload/client/load_options.h"
 
@@ -13,6 +14,9 @@ namespace workload {
 /// scale must be set already. PolyMix-4's phases also cap the working set where the workload does
 /// not. Empty where all is well, else what is wrong.
 std::string set_phases(LoadOptions& options, std::string_view how);
+
+/// The phases that the run has, whatever they follow from; never none.
+std::vector<Phase> phases_of(const LoadOptions& options);
 
 /// The load at full robots and load factors, in requests/s; 0 where it is not known beforehand.
 double full_rate_rps(const LoadOptions& options);

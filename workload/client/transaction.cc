@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 #include "workload/model/http_date.h"
 #include "workload/model/origin_abort.h"
@@ -213,9 +214,13 @@ bool Transactor::on_head(const ResponseHead& head) {
   // What a proxy says when it could not get the whole of what the origin broke off, also to those
   // who waited for the same response.
   const bool gateway_error = head.status == 502 || head.status == 503 || head.status == 504;
-  if (gateway_error && break_off_shared()) {
-    result_->record.ending = Ending::kCut;
-    return true;
+  if (gateway_error) {
+    const UnderWay shared = break_off_shared();
+    if (shared != UnderWay::kNo) result_->record.ending = Ending::kCut;
+    if (shared == UnderWay::kAsk && !judge_status(head)) {
+      doubt_error(SharingDoubt::Kind::kObjectBrokenOff, request_->object.id);
+    }
+    if (shared != UnderWay::kNo) return true;
   }
   if (!judge_status(head) || !judge_stamps(head) || !judge_headers(head) || !judge_part(head) ||
       !judge_freshness(head)) {
@@ -228,20 +233,42 @@ bool Transactor::on_head(const ResponseHead& head) {
 
 void Transactor::note_stamp(const ResponseHead& head) {
   made_for_ = parse_stamp(head.body_stamp);
-  result_->record.shared = made_for_ && *made_for_ != request_->id && under_way_ != nullptr &&
-                           under_way_->was_under_way(*made_for_, began_);
+  if (!made_for_ || *made_for_ == request_->id || under_way_ == nullptr) return;
+  const UnderWay shared = under_way_->under_way_anywhere(*made_for_, began_);
+  result_->record.shared = shared == UnderWay::kYes;
+  if (shared != UnderWay::kAsk) return;
+  result_->shared_doubt = SharingDoubt{SharingDoubt::Kind::kUnderWay, *made_for_, began_, {}};
 }
 
-bool Transactor::break_off_shared() const {
-  return request_->break_off ||
-         (under_way_ != nullptr &&
-          under_way_->object_broken_off(request_->object.id, began_, kSharingSlack));
+UnderWay Transactor::break_off_shared() const {
+  if (request_->break_off) return UnderWay::kYes;
+  if (under_way_ == nullptr) return UnderWay::kNo;
+  if (under_way_->object_broken_off(request_->object.id, began_, kSharingSlack)) {
+    return UnderWay::kYes;
+  }
+  return under_way_->others_break_off() ? UnderWay::kAsk : UnderWay::kNo;
 }
 
-bool Transactor::cut_as_planned() const {
-  if (!made_for_ || *made_for_ == request_->id) return request_->break_off.has_value();
-  return under_way_ != nullptr && under_way_->to_be_broken_off(*made_for_) &&
-         under_way_->was_under_way(*made_for_, began_, kSharingSlack);
+UnderWay Transactor::cut_as_planned() const {
+  if (!made_for_ || *made_for_ == request_->id) {
+    return request_->break_off ? UnderWay::kYes : UnderWay::kNo;
+  }
+  if (under_way_ == nullptr) return UnderWay::kNo;
+  const UnderWay shared = under_way_->under_way_anywhere(*made_for_, began_, kSharingSlack);
+  if (shared == UnderWay::kAsk) {
+    return under_way_->others_break_off() ? UnderWay::kAsk : UnderWay::kNo;
+  }
+  const bool planned = shared == UnderWay::kYes && under_way_->to_be_broken_off(*made_for_);
+  return planned ? UnderWay::kYes : UnderWay::kNo;
+}
+
+void Transactor::doubt_error(SharingDoubt::Kind kind, uint64_t id) {
+  TransactionRecord& record = result_->record;
+  result_->cut_doubt.emplace();
+  result_->cut_doubt->doubt = {kind, id, began_, kSharingSlack};
+  result_->cut_doubt->error = std::exchange(record.error, ErrorKind::kNone);
+  result_->cut_doubt->detail = std::exchange(result_->detail, {});
+  record.ending = Ending::kCut;
 }
 
 bool Transactor::judge_status(const ResponseHead& head) {
@@ -359,7 +386,8 @@ void Transactor::judge_end(const Exchange& exchange) {
   const uint64_t length = expected_part().size_bytes;
   // Only a body without a declared length can end early without an error of the exchange.
   const bool short_body = body_expected() && body_bytes_ < length;
-  if ((broke_off || short_body) && cut_as_planned()) {
+  const UnderWay planned = broke_off || short_body ? cut_as_planned() : UnderWay::kNo;
+  if (planned == UnderWay::kYes) {
     result_->record.ending = Ending::kCut;
   } else if (broke_off) {
     wrong(exchange.error, std::string(exchange.reason));
@@ -370,6 +398,7 @@ void Transactor::judge_end(const Exchange& exchange) {
              body_expected() && length > 0 && request_->kind != RequestKind::kRange) {
     wrong(ErrorKind::kProtocol, "the origin was asked to break this response off, and did not");
   }
+  if (planned == UnderWay::kAsk) doubt_error(SharingDoubt::Kind::kBrokenOff, *made_for_);
 }
 
 }  // namespace workload

@@ -48,6 +48,26 @@ enum class Verification : uint8_t {
   kLength,  ///< Only how many there are: for measuring the generator itself.
 };
 
+/// Something that only other ranks know and that a verdict depends on.
+struct SharingDoubt {
+  enum class Kind : uint8_t {
+    kUnderWay,         ///< Was the transaction `id` under way?
+    kBrokenOff,        ///< Was it, and was it to be broken off?
+    kObjectBrokenOff,  ///< Was any for the object `id` under way that was to be broken off?
+  };
+  Kind kind = Kind::kUnderWay;
+  uint64_t id = 0;
+  storage::SteadyTime instant{};  ///< Under way at that time,
+  storage::Nanoseconds slack{0};  ///< or ended at most so long before.
+};
+
+/// What a response that was taken for broken off as intended is otherwise.
+struct CutDoubt {
+  SharingDoubt doubt;
+  ErrorKind error = ErrorKind::kNone;
+  std::string detail;
+};
+
 /// What became of it.
 struct TransactionResult {
   TransactionResult() = default;
@@ -59,6 +79,10 @@ struct TransactionResult {
   uint32_t retries = 0;
   int local_errno = 0;  ///< Of a socket call that failed for want of ports or descriptors, else 0.
   std::string detail;   ///< One line for people about the error: URL, what is wrong, who served.
+  /// `record.shared` may have to become true.
+  std::optional<SharingDoubt> shared_doubt;
+  /// The end may not have been as intended.
+  std::optional<CutDoubt> cut_doubt;
 };
 
 /// Sends requests of the workload and judges the responses. One transaction at a time on each
@@ -112,10 +136,12 @@ class Transactor final : private ResponseHandler {
   BodyPart expected_part() const;
   bool judge_part(const ResponseHead& head);
   /// Whether a response that ended early may have, as the origin was asked to break it off.
-  bool cut_as_planned() const;
+  UnderWay cut_as_planned() const;
   /// Whether this request, or one of the same object that it may have shared the response of, asked
   /// the origin to break off.
-  bool break_off_shared() const;
+  UnderWay break_off_shared() const;
+  /// Takes the error that was just found for a planned end, until other ranks say otherwise.
+  void doubt_error(SharingDoubt::Kind kind, uint64_t id);
   void note_stamp(const ResponseHead& head);
   int64_t now_unix_s() const;
 

@@ -48,6 +48,25 @@ void LatencyLog::close_current() {
   miss_.clear();
 }
 
+void LatencyLog::for_each(
+    const std::function<void(size_t, const std::string&, const std::string&)>& take) const {
+  LatencyLog finished = *this;
+  finished.close_current();
+  for (const auto& [index, interval] : finished.closed_) take(index, interval.hit, interval.miss);
+}
+
+bool LatencyLog::add(size_t index, const std::string& hit, const std::string& miss) {
+  for (const std::string* const text : {&hit, &miss}) {
+    if (!text->empty() && std::holds_alternative<std::string>(decode_histogram(*text))) {
+      return false;
+    }
+  }
+  Interval& mine = closed_[index];
+  add_encoded(mine.hit, hit);
+  add_encoded(mine.miss, miss);
+  return true;
+}
+
 void LatencyLog::merge(const LatencyLog& other) {
   close_current();
   LatencyLog finished = other;

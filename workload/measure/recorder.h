@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <ostream>
 #include <string>
@@ -24,6 +25,13 @@ class LatencyLog {
   /// Records a good response that ended `elapsed` after the start. Calls come in order of time;
   /// one that is late counts in the current interval.
   void record(std::chrono::nanoseconds elapsed, bool hit, uint64_t response_time_ns);
+
+  /// Calls `take(index, hit, miss)` for each interval with values, in order, with its histograms as
+  /// encode_histogram() writes them; empty where there are none of that kind.
+  void for_each(
+      const std::function<void(size_t, const std::string&, const std::string&)>& take) const;
+  /// Adds values to an interval, encoded likewise; false where a text is no histogram.
+  bool add(size_t index, const std::string& hit, const std::string& miss);
 
   /// Adds another log of the same interval.
   void merge(const LatencyLog& other);

@@ -136,6 +136,17 @@ boost::json::array phases_to_json(const std::vector<PhaseResult>& phases) {
   return out;
 }
 
+boost::json::array ranks_to_json(const std::vector<RankResult>& ranks) {
+  boost::json::array out;
+  for (const RankResult& rank : ranks) {
+    out.push_back(
+        {{"host", rank.host},
+         {"requests", rank.requests},
+         {"clock_error_ms", static_cast<double>(rank.clock_error.count()) / kNanosecondsPerMs}});
+  }
+  return out;
+}
+
 boost::json::object generator_to_json(const GeneratorHealth& generator) {
   boost::json::object json;
   json["cpu_s"] = generator.cpu_s;
@@ -285,6 +296,7 @@ boost::json::object run_to_json(const RunResult& result) {
   json["seed"] = result.seed;
   json["threads"] = result.threads;
   json["generator"] = generator_to_json(result.generator);
+  if (!result.ranks.empty()) json["ranks"] = ranks_to_json(result.ranks);
   if (!result.phases.empty()) json["phases"] = phases_to_json(result.phases);
   if (result.peak) json["peak"] = peak_to_json(*result.peak);
   boost::json::array warnings;
@@ -380,6 +392,13 @@ std::string run_to_table(const RunResult& result) {
   if (!result.first_error.empty()) out << "first error     " << result.first_error << '\n';
   out << "generator       " << cell(result.generator.cpu_percent, 0, " % CPU") << ", event loop at "
       << "most " << cell(result.generator.event_loop_lag_ms_max, 1, " ms late") << '\n';
+  for (size_t rank = 0; rank < result.ranks.size(); ++rank) {
+    const RankResult& each = result.ranks[rank];
+    out << "rank " << rank << "          " << each.requests << " requests from " << each.host
+        << ", clock within "
+        << cell(static_cast<double>(each.clock_error.count()) / kNanosecondsPerMs, 3, " ms")
+        << '\n';
+  }
   for (const std::string& warning : result.warnings) out << "warning: " << warning << '\n';
   return out.str();
 }

@@ -46,6 +46,14 @@ struct PhaseResult : Measurements {
   std::chrono::nanoseconds duration{0};
 };
 
+/// A process of a run that several carried.
+struct RankResult {
+  std::string host;
+  uint64_t requests = 0;  ///< That it sent in recorded phases.
+  std::chrono::nanoseconds clock_error{
+      0};  ///< Its instants are so far off the first one's at most.
+};
+
 /// A run. Counts and times are those of its primary phases.
 struct RunResult : Measurements {
   std::chrono::nanoseconds duration{0};  ///< Of the primary phases together.
@@ -61,6 +69,7 @@ struct RunResult : Measurements {
   std::vector<PhaseResult> phases;  ///< The recorded ones, in their order; empty for a replay.
   std::optional<PeakFinder> peak;   ///< Where the load was set by it.
   GeneratorHealth generator;
+  std::vector<RankResult> ranks;  ///< In their order; empty where there was one process.
   std::vector<std::string> warnings;
   std::string first_error;  ///< One line about the first error; empty in a clean run.
 };

@@ -19,6 +19,12 @@ constexpr double kCountMax = 9007199254740992.0;          // 2^53
 constexpr double kDurationMaxNs = 100.0 * 365 * 86400e9;  // A hundred years.
 constexpr uint64_t kZipfMax = uint64_t{1} << 40;
 
+/// std::lgamma() also sets a sign that all threads share.
+double log_gamma(double value) {
+  int sign = 0;
+  return lgamma_r(value, &sign);
+}
+
 /// Uniform in (0, 1]: its logarithm is finite.
 double positive_uniform(storage::Random& random) {
   return 1.0 - random.uniform();
@@ -197,7 +203,7 @@ double Distribution::mean() const {
     case Kind::kUniform:
       return (first_ + second_) / 2;
     case Kind::kZipf:
-      return first_ - std::lgamma(first_ + 1) / std::log(first_ + 1);
+      return first_ - log_gamma(first_ + 1) / std::log(first_ + 1);
     case Kind::kConstant:
     case Kind::kExponential:
     case Kind::kNormal:
