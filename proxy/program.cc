@@ -52,7 +52,7 @@ struct Graph {
       : io(1), buffers(io.get_executor(), kBufferSizeBytes, config.limits.buffer_memory_bytes) {}
 
   storage::SchemeEnvironment environment(uint64_t seed) {
-    return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128};
+    return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128, complain};
   }
 
   storage::SystemClock clock;

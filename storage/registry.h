@@ -35,6 +35,10 @@ struct SchemeEnvironment {
   /// How many bits of the key's hash the scheme uses; fewer than 128 only in tests, to force
   /// collisions.
   unsigned key_hash_bits = 128;
+  /// Told in one line what befalls a running store that its operator should know of, such as the
+  /// loss of a helper process; for a log. Called on the executor, perhaps within a call to the
+  /// scheme: it must not call the scheme and must not throw. May be empty.
+  std::function<void(const std::string& line)> on_event{};
 };
 
 struct CheckReport;  // in storage/check.h

@@ -85,7 +85,14 @@ SchemeOrError make_file_per_object(std::string_view name, const SchemeSpec& spec
   std::unique_ptr<UfsDirectory> directory =
       UfsDirectory::open(spec.path, options.shape, UfsDirectory::Access::kUse, made.error);
   if (directory == nullptr) return made;
-  EngineOrError engine = make_engine(directory->fd(), environment);
+  SchemeEnvironment outside = environment;
+  if (environment.on_event) {
+    outside.on_event = [tell = environment.on_event,
+                        path = spec.path.string()](const std::string& line) {
+      tell("cache directory " + path + ": " + line);
+    };
+  }
+  EngineOrError engine = make_engine(directory->fd(), outside);
   if (engine.engine == nullptr) {
     made.error = "scheme " + spec.scheme + ": " + engine.error;
     return made;
