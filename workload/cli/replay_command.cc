@@ -352,7 +352,9 @@ void print_result(const traces::ReplayPlan& plan, const Request& request, const 
 Expected<void> replay(const Arguments& arguments, const po::variables_map& values) {
   const auto request = check(arguments, values);
   if (!request) return request.error();
-  const auto plan = plan_log(arguments.plan.file, request->plan);
+  const auto plan = plan_log(arguments.plan.file, request->plan, [](const std::string& line) {
+    std::cerr << "cacheoff replay: " << line << std::endl;
+  });
   if (!plan) return plan.error();
   if (plan->lines.used() == 0) {
     return useless_log(arguments.plan.file, "no line of it can be replayed", *plan);
