@@ -341,8 +341,7 @@ void print_result(const traces::ReplayPlan& plan, const Request& request, const 
     std::cout << "lateness of starts    p50 " << late(50) << "  p99 " << late(99) << "  max "
               << late(100) << '\n';
   }
-  std::cout << run_to_table(result) << "wrong bodies    "
-            << result.total.errors_of(ErrorKind::kWrongBody) << '\n';
+  std::cout << run_to_table(result);
   for (const auto& assumption : assumptions_of(plan, request.plan)) {
     std::cout << "note: " << assumption << '\n';
   }
