@@ -116,6 +116,7 @@ class Runner {
   asio::awaitable<void> run() {
     const std::string error = co_await server_.start();
     if (!error.empty()) {
+    for (const auto& warning : server_.start_warnings()) complain(warning);
       complain(error);
       exit_status_ = kExitFailed;
     } else {

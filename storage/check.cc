@@ -45,6 +45,7 @@ std::string describe(const CheckReport& report) {
   text += "for information\n";
   text += line(report.unlisted, "objects that the log does not know");
   text += line(report.missing, "objects of the log without a file");
+  for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   text += line(report.foreign, "files that are not the store's, left alone");
   if (!report.findings.empty()) text += "findings\n";
   for (const CheckFinding& finding : report.findings) {

@@ -35,6 +35,8 @@ struct CheckReport {
   uint64_t log_damaged = 0;  ///< Damaged records of the log.
 
   /// The first kFindingsMax findings; the counts above are complete.
+  /// What the next start would warn of, one line each.
+  std::vector<std::string> warnings;
   std::vector<CheckFinding> findings;
   static constexpr size_t kFindingsMax = 1000;
 
