@@ -17,13 +17,13 @@ std::string line(uint64_t count, std::string_view what) {
 Task<CheckReport> check_store(SchemeSpec spec, SchemeEnvironment environment) {
   CheckReport report;
   report.usage = true;
-  report.error = check_spec(spec);
-  if (!report.error.empty()) co_return report;
   const auto rows = registry();
   const auto row = std::ranges::find(rows, spec.scheme, &SchemeRow::name);
-  if (row->check != nullptr) co_return co_await row->check(std::move(spec), environment);
-  report.error = "scheme " + spec.scheme + " keeps nothing that could be checked";
-  co_return report;
+  const bool checkable = row == rows.end() || row->check != nullptr;
+  report.error = checkable ? check_spec(spec)
+                           : "scheme " + spec.scheme + " keeps nothing that could be checked";
+  if (!report.error.empty()) co_return report;
+  co_return co_await row->check(std::move(spec), environment);
 }
 
 std::string describe(const CheckReport& report) {
