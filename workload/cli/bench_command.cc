@@ -258,6 +258,12 @@ int bench(const std::vector<std::string>& arguments) {
     std::cout << describe_plan(*options, *plan);
     return kExitSuccess;
   }
+  std::error_code failure;
+  std::filesystem::create_directories(options->out, failure);
+  if (failure) {
+    return complain(usage_problem("--out '" + options->out +
+                                  "': can't be made a folder: " + failure.message()));
+  }
   ExperimentInputs inputs;
   inputs.options = std::move(*options);
   inputs.workload = *workload;

@@ -121,7 +121,8 @@ class Experiment {
 Expected<void> Experiment::open_folder() {
   std::error_code failure;
   std::filesystem::create_directories(out_ / "cells", failure);
-  if (failure) return run_problem("can't make '" + out_.string() + "': " + failure.message());
+  if (failure)
+    return run_problem("--out '" + out_.string() + "': can't be written: " + failure.message());
   const std::filesystem::path directory =
       options_.directory.empty() ? out_ : std::filesystem::path(options_.directory);
   remove_stale_scratch(directory);

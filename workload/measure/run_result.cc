@@ -278,15 +278,29 @@ boost::json::object response_time_to_json(const Histogram& histogram) {
   return json;
 }
 
+namespace {
+
+/// A wrong body makes the run worthless, in whichever phase it came.
+uint64_t wrong_bodies_of(const RunResult& result) {
+  if (result.phases.empty()) return result.total.errors_of(ErrorKind::kWrongBody);
+  uint64_t count = 0;
+  for (const PhaseResult& phase : result.phases) {
+    count += phase.total.errors_of(ErrorKind::kWrongBody);
+  }
+  return count;
+}
+
+/// Whether a figure that is printed with two decimals is seen to be above another.
+bool is_above(const std::optional<double>& figure, const std::optional<double>& bound) {
+  return figure && bound && *figure >= *bound + 0.01;
+}
+
+}  // namespace
+
 boost::json::object run_to_json(const RunResult& result) {
   boost::json::object json;
   add_figures(json, result, result.duration);
-  // A wrong body makes the run worthless, in whichever phase it came.
-  uint64_t wrong_bodies = result.phases.empty() ? result.total.errors_of(ErrorKind::kWrongBody) : 0;
-  for (const PhaseResult& phase : result.phases) {
-    wrong_bodies += phase.total.errors_of(ErrorKind::kWrongBody);
-  }
-  json["wrong_bodies"] = wrong_bodies;
+  json["wrong_bodies"] = wrong_bodies_of(result);
   json["ideal_hit_ratio_percent"] = number_or_null(result.ideal_hit_ratio_percent);
   json["ideal_byte_hit_ratio_percent"] = number_or_null(result.ideal_byte_hit_ratio_percent);
   json["first_error"] = result.first_error;
@@ -355,6 +369,12 @@ std::string run_to_table(const RunResult& result) {
       << cell(total.hit_ratio_all_percent(), 2, " %") << ")\n"
       << "byte hit ratio  " << cell(total.byte_hit_ratio_percent(), 2, " %") << " (ideal "
       << cell(result.ideal_byte_hit_ratio_percent, 2, " %") << ")\n";
+  if (is_above(total.hit_ratio_percent(), result.ideal_hit_ratio_percent) ||
+      is_above(total.byte_hit_ratio_percent(), result.ideal_byte_hit_ratio_percent)) {
+    out << "  above ideal   the ideal is of an infinite cache that was empty at the very start, "
+           "warm-up included; this cache held objects before the measured part, or fetches whole "
+           "objects for conditional requests\n";
+  }
   if (total.ranges > 0) {
     out << "ranges          " << total.ranges << ", of them hits "
         << cell(total.range_hit_ratio_percent(), 2, " %");
@@ -369,7 +389,7 @@ std::string run_to_table(const RunResult& result) {
   for (ErrorKind kind : kErrorKinds) {
     if (total.errors_of(kind) > 0) out << "  " << name_of(kind) << ' ' << total.errors_of(kind);
   }
-  out << '\n';
+  out << "\nwrong bodies    " << wrong_bodies_of(result) << '\n';
   if (total.not_sent_count() > 0) {
     out << "never sent      " << total.not_sent_count();
     for (const NotSent reason : kNotSentReasons) {

@@ -28,10 +28,16 @@ std::string most_frequent_limit(const CellResult& cell) {
   return most == counts.end() ? std::string() : most->first;
 }
 
-/// The line without its figures: what tells its kind.
-std::string kind_of(std::string line) {
-  std::erase_if(line, [](char c) { return c >= '0' && c <= '9'; });
-  return line;
+/// The line without its figures and their signs: what tells its kind.
+std::string kind_of(const std::string& line) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string kind;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const bool sign = (line[i] == '-' || line[i] == '+') && i + 1 < line.size() &&
+                      is_digit(line[i + 1]) && (i == 0 || line[i - 1] == ' ');
+    if (!is_digit(line[i]) && !sign) kind += line[i];
+  }
+  return kind;
 }
 
 /// The first line of each kind, with the number of those that differ from it in figures only.

@@ -55,6 +55,29 @@ TEST(RunResult, ARunOfNothingHasNullsAndAllErrorKinds) {
   EXPECT_NE(table.find("hit ratio       -"), std::string::npos) << table;
 }
 
+TEST(RunResult, TheTableSaysWrongBodiesAlsoWhereThereAreNone) {
+  RunResult result;
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    0\n"), std::string::npos);
+  result.total.errors[static_cast<size_t>(ErrorKind::kWrongBody) - 1] = 3;
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    3\n"), std::string::npos);
+  // Those of a phase that is not measured count too.
+  PhaseResult warm_up;
+  warm_up.total.errors[static_cast<size_t>(ErrorKind::kWrongBody) - 1] = 5;
+  result.phases.push_back(warm_up);
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    5\n"), std::string::npos);
+}
+
+TEST(RunResult, AHitRatioAboveTheIdealIsExplained) {
+  RunResult result;
+  result.total.basic = 100;
+  result.total.basic_hits = 60;
+  result.ideal_hit_ratio_percent = 55;
+  EXPECT_NE(run_to_table(result).find("  above ideal   "), std::string::npos)
+      << run_to_table(result);
+  result.ideal_hit_ratio_percent = 65;
+  EXPECT_EQ(run_to_table(result).find("above ideal"), std::string::npos);
+}
+
 TEST(RunResult, RatesCountOnlyWhatTheyName) {
   RunResult result;
   result.duration = seconds(2);

@@ -104,6 +104,18 @@ TEST(Summary, EqualCellsAreMarked) {
   EXPECT_THAT(table_of(results), HasSubstr("= the runs do not tell"));
 }
 
+TEST(Summary, NotesThatDifferInFiguresAndSignsAreOne) {
+  auto results = fabricated_results({fabricated_cell("ext4-2", {100, 101})});
+  auto& runs = results.cells[0].runs;
+  runs[0]["warnings"] = boost::json::array{"throughput was not steady: it changed by -5.3 %"};
+  runs[1]["warnings"] = boost::json::array{"throughput was not steady: it changed by 17.2 %"};
+  EXPECT_THAT(
+      summarise(results)[0].notes,
+      ElementsAre("throughput was not steady: it changed by -5.3 % (likewise in 1 more run)"));
+  runs[1]["warnings"] = boost::json::array{"throughput was not steady - it changed by 17.2 %"};
+  EXPECT_EQ(summarise(results)[0].notes.size(), 2U);
+}
+
 TEST(Summary, OneInvalidRunMakesTheRowInvalidAndSaysWhy) {
   auto results = fabricated_results({fabricated_cell("a", kFast)});
   EXPECT_TRUE(summarise(results)[0].valid);
