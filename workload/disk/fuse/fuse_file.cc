@@ -233,7 +233,9 @@ void FuseFile::serve() {
 bool FuseFile::unmount() {
   if (session_ == nullptr) return true;
   const bool unused = serving_ == 0 || ::umount2(mount_point_.c_str(), UMOUNT_NOFOLLOW) == 0;
-  if (!unused) fuse_session_exit(session_);
+  // The mount may live on in other mount namespaces, which copied it, so /dev/fuse need not have
+  // come to its end.
+  fuse_session_exit(session_);
   // Those that were about to sleep in a read when the signal came get another.
   while (serving_ > 0) {
     for (std::thread& thread : threads_) ::pthread_kill(thread.native_handle(), SIGUSR1);

@@ -30,7 +30,8 @@ class FuseFile {
   /// Mounts it on the empty folder `mount_point` and begins to serve. Where fusermount3 is
   /// installed, it unmounts when this process is killed. Returns what is wrong, or nothing.
   std::string mount(const std::string& mount_point);
-  /// Becomes readable when it is no longer mounted, as after `umount`.
+  /// Becomes readable when it is no longer mounted anywhere, as after `umount`. (Another mount
+  /// namespace that was made meanwhile has a mount of its own.)
   int ended_descriptor() const { return ended_fd_; }
   /// Unmounts and stops to serve. False where something still used the file: it gets errors from
   /// now on.
