@@ -18,7 +18,7 @@ namespace {
 // Fast enough for a test, and with a write cache that keeps everything until it is flushed.
 std::vector<std::string> lazy_disk(const TempDir& folder, uint64_t seed) {
   std::ofstream(folder / "lazy.toml") << "base = \"sata-ssd\"\nwrite_cache = \"64M\"\n"
-                                         "destage_delay = \"1h\"\n";
+                                         "destage_delay = \"1h\"\nsector = \"512\"\n";
   return {"--profile", folder / "lazy.toml", "--size",       "512M",
           "--seed",    std::to_string(seed), "--time-scale", "20"};
 }

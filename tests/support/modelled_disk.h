@@ -57,7 +57,8 @@ class MountedFilesystem {
   const std::filesystem::path& path() const { return folder_.path(); }
   /// Unmounts it, whatever state it is in. False where something still uses it.
   bool unmount();
-  /// Mounts it again, as it was left.
+  /// Mounts it again, as it was left. ext4's superblock lies in two sectors of 512 bytes, and may
+  /// be torn: e2fsck mends it, as it would when a machine starts.
   bool mount();
 
  private:

@@ -6,10 +6,10 @@ namespace workload::disk {
 namespace {
 
 /// The piece sector by sector.
-std::vector<DataPiece> sectors_of(const DataPiece& piece) {
+std::vector<DataPiece> sectors_of(const DataPiece& piece, uint64_t sector_bytes) {
   std::vector<DataPiece> sectors;
   for (uint64_t at = piece.offset_bytes; at < piece.end_bytes();) {
-    const uint64_t end = std::min(piece.end_bytes(), (at / kSectorBytes + 1) * kSectorBytes);
+    const uint64_t end = std::min(piece.end_bytes(), (at / sector_bytes + 1) * sector_bytes);
     sectors.push_back(piece.part(at, end));
     at = end;
   }
@@ -17,17 +17,17 @@ std::vector<DataPiece> sectors_of(const DataPiece& piece) {
 }
 
 std::vector<DataPiece> oldest_up_to_a_torn_one(const std::vector<DataPiece>& unflushed,
-                                               storage::Random& random) {
+                                               uint64_t sector_bytes, storage::Random& random) {
   const auto torn = static_cast<size_t>(random.below(unflushed.size()));
   const auto torn_at = unflushed.begin() + static_cast<std::ptrdiff_t>(torn);
   std::vector<DataPiece> left(unflushed.begin(), torn_at);
-  const std::vector<DataPiece> sectors = sectors_of(*torn_at);
+  const std::vector<DataPiece> sectors = sectors_of(*torn_at, sector_bytes);
   const auto written = static_cast<std::ptrdiff_t>(random.below(sectors.size() + 1));
   left.insert(left.end(), sectors.begin(), sectors.begin() + written);
   return left;
 }
 
-std::vector<DataPiece> any_of_them(const std::vector<DataPiece>& unflushed,
+std::vector<DataPiece> any_of_them(const std::vector<DataPiece>& unflushed, uint64_t sector_bytes,
                                    storage::Random& random) {
   const auto torn = static_cast<size_t>(random.below(unflushed.size()));
   std::vector<DataPiece> left;
@@ -36,7 +36,7 @@ std::vector<DataPiece> any_of_them(const std::vector<DataPiece>& unflushed,
       if (random.below(2) == 0) left.push_back(unflushed[i]);
       continue;
     }
-    for (const DataPiece& sector : sectors_of(unflushed[i])) {
+    for (const DataPiece& sector : sectors_of(unflushed[i], sector_bytes)) {
       if (random.below(2) == 0) left.push_back(sector);
     }
   }
@@ -46,10 +46,10 @@ std::vector<DataPiece> any_of_them(const std::vector<DataPiece>& unflushed,
 }  // namespace
 
 std::vector<DataPiece> survivors_of_cut(const std::vector<DataPiece>& unflushed, CutManner manner,
-                                        storage::Random random) {
+                                        uint64_t sector_bytes, storage::Random random) {
   if (unflushed.empty() || manner == CutManner::kDrop) return {};
-  if (manner == CutManner::kTear) return oldest_up_to_a_torn_one(unflushed, random);
-  return any_of_them(unflushed, random);
+  if (manner == CutManner::kTear) return oldest_up_to_a_torn_one(unflushed, sector_bytes, random);
+  return any_of_them(unflushed, sector_bytes, random);
 }
 
 uint64_t total_bytes(const std::vector<DataPiece>& pieces) {

@@ -43,6 +43,7 @@ DiskProfile sata_ssd() {
   disk.command_overhead = microseconds(28);
   disk.interface_rate = 250'000'000;
   disk.write_cache_bytes = 16 * storage::kMiB;
+  disk.sector_bytes = 4096;
   disk.medium = FlashMedium{};
   return disk;
 }
@@ -57,7 +58,7 @@ bool within(std::chrono::nanoseconds value, std::chrono::nanoseconds high) {
 
 std::string check_rotating(const RotatingMedium& medium) {
   if (!within(medium.rpm, 60, 100'000)) return "rotating.rpm: must lie from 60 to 100000";
-  if (!within(medium.track_bytes, kSectorBytes, 100'000'000)) {
+  if (!within(medium.track_bytes, 512, 100'000'000)) {
     return "rotating.track: must lie from 512 bytes to 100000000";
   }
   if (!within(medium.tracks_per_cylinder, 1, 1024)) {
@@ -77,8 +78,7 @@ std::string check_rotating(const RotatingMedium& medium) {
 
 std::string check_flash(const FlashMedium& medium) {
   if (!within(medium.channels, 1, 1024)) return "flash.channels: must lie from 1 to 1024";
-  if (!within(medium.page_bytes, kSectorBytes, storage::kMiB) ||
-      medium.page_bytes % kSectorBytes != 0) {
+  if (!within(medium.page_bytes, 512, storage::kMiB) || medium.page_bytes % 512 != 0) {
     return "flash.page: must be a multiple of 512 bytes, at most 1M";
   }
   if (!within(medium.page_read, milliseconds(1000))) return "flash.page_read: must be at most 1s";
@@ -120,6 +120,9 @@ std::string check_profile(const DiskProfile& profile) {
   if (profile.write_cache_bytes > kWriteCacheBytesMax) return "write_cache: must be at most 1G";
   if (!within(profile.destage_delay, std::chrono::hours(1))) {
     return "destage_delay: must be at most 1h";
+  }
+  if (profile.sector_bytes != 512 && profile.sector_bytes != 4096) {
+    return "sector: must be 512 or 4096 bytes";
   }
   if (const auto* medium = profile.rotating()) return check_rotating(*medium);
   return check_flash(*profile.flash());

@@ -13,9 +13,6 @@ namespace workload::disk {
 /// Time of a disk since it was switched on. It runs at the experiment's time scale.
 using DiskTime = std::chrono::nanoseconds;
 
-/// Smallest part of a write that is either on the medium or not.
-inline constexpr uint64_t kSectorBytes = 512;
-
 /// One arm over turning platters.
 struct RotatingMedium {
   uint64_t rpm = 10'000;
@@ -81,6 +78,8 @@ struct DiskProfile {
   /// quarters full, are not waited with.
   std::chrono::nanoseconds destage_delay{0};
   CutManner power_cut = CutManner::kReorder;
+  /// Smallest part of a write that a power cut leaves whole, 512 or 4096.
+  uint64_t sector_bytes = 512;
   std::variant<RotatingMedium, FlashMedium> medium;
 
   const RotatingMedium* rotating() const { return std::get_if<RotatingMedium>(&medium); }

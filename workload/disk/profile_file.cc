@@ -35,6 +35,7 @@ void visit_profile_keys(DiskProfile& disk, Visitor& keys) {
   keys.choice(
       "power_cut", disk.power_cut,
       {{"drop", CutManner::kDrop}, {"tear", CutManner::kTear}, {"reorder", CutManner::kReorder}});
+  keys.size("sector", disk.sector_bytes);
 }
 
 template <class Visitor>

@@ -176,8 +176,8 @@ CutReport ServedDisk::cut(CutManner manner, Answers& answers) {
   model_.lose_power(disk_now());
   answer_outcomes(answers);
   const std::vector<DataPiece> unflushed = pending_.take_all();
-  const auto survivors =
-      survivors_of_cut(unflushed, manner, storage::Random(settings_.seed).fork(++cuts_));
+  const auto survivors = survivors_of_cut(unflushed, manner, settings_.profile.sector_bytes,
+                                          storage::Random(settings_.seed).fork(++cuts_));
   put_on_image(survivors);
   powered_ = false;
   for (auto& [id, request] : under_way_) end(request, EIO, answers);

@@ -82,6 +82,8 @@ TEST(PendingDataTest, EverythingComesInTheOrderInWhichItWasWritten) {
   EXPECT_EQ(all[2].offset_bytes, 9000u);
 }
 
+constexpr uint64_t kSectorBytes = 512;
+
 class Cuts : public ::testing::Test {
  protected:
   // Twenty writes of 8 sectors, each to a place of its own, the first ones the highest.
@@ -92,7 +94,7 @@ class Cuts : public ::testing::Test {
     unflushed_ = data_.take_all();
   }
   std::vector<DataPiece> survivors(CutManner manner, uint64_t seed) const {
-    return survivors_of_cut(unflushed_, manner, storage::Random(seed));
+    return survivors_of_cut(unflushed_, manner, kSectorBytes, storage::Random(seed));
   }
   // Of each write the number of its sectors that are left.
   std::vector<uint64_t> sectors_left(CutManner manner, uint64_t seed) const {
@@ -157,9 +159,19 @@ TEST_F(Cuts, TheSameSeedLeavesTheSameAndAnotherSomethingElse) {
   }
 }
 
+TEST_F(Cuts, SectorsAreAsLargeAsTheDiskSays) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    // All writes are as large as one sector, so none of them can be torn.
+    for (const auto& piece :
+         survivors_of_cut(unflushed_, CutManner::kReorder, 4096, storage::Random(seed))) {
+      EXPECT_EQ(piece.length_bytes, 4096u);
+    }
+  }
+}
+
 TEST(CutOfNothing, LeavesNothing) {
   for (const CutManner manner : {CutManner::kDrop, CutManner::kTear, CutManner::kReorder}) {
-    EXPECT_TRUE(survivors_of_cut({}, manner, storage::Random(1)).empty());
+    EXPECT_TRUE(survivors_of_cut({}, manner, 512, storage::Random(1)).empty());
   }
 }
 

@@ -74,6 +74,8 @@ TEST(Profiles, WhatIsWrongIsSaidWithLineKeyAndWhatWouldBeRight) {
   EXPECT_NE(problem_of("[flash]\npage = \"1000\"\n").find("flash.page"), std::string::npos);
   EXPECT_NE(problem_of("write_cache = \"2G\"\n").find("write_cache: must be at most 1G"),
             std::string::npos);
+  EXPECT_NE(problem_of("sector = \"1K\"\n").find("sector: must be 512 or 4096 bytes"),
+            std::string::npos);
   EXPECT_NE(problem_of("size = \n").find("disk.toml:1: "), std::string::npos);
   EXPECT_NE(problem_of("queue_depth = -1\n").find("whole number"), std::string::npos);
 }
