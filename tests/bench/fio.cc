@@ -38,11 +38,12 @@ double fio_write_rate(const std::filesystem::path& file, uint64_t offset_bytes, 
 }
 
 FioResult run_fio(const std::filesystem::path& file, const std::string& pattern,
-                  uint64_t block_bytes, uint64_t depth, uint64_t seconds) {
+                  uint64_t block_bytes, uint64_t depth, uint64_t warm_up_s, uint64_t seconds) {
   std::ostringstream arguments;
   arguments << "--name=pattern --filename='" << file.string() << "' --rw=" << pattern
             << " --bs=" << block_bytes << " --ioengine=libaio --direct=1 --iodepth=" << depth
-            << " --thread --norandommap --time_based --ramp_time=2 --runtime=" << seconds;
+            << " --thread --norandommap --time_based --ramp_time=" << warm_up_s
+            << " --runtime=" << seconds;
   const auto job = job_of_fio(arguments.str(), std::filesystem::temp_directory_path() /
                                                    (file.filename().string() + ".fio.json"));
   FioResult result;

@@ -19,8 +19,8 @@ struct FioResult {
 };
 
 /// Lets fio (libaio, O_DIRECT) do `pattern` (randread, randwrite, read or write) on `file` in
-/// blocks of so many bytes, `depth` at a time, for so many seconds after two to warm up.
+/// blocks of so many bytes, `depth` at a time, for so many seconds after others to warm up.
 FioResult run_fio(const std::filesystem::path& file, const std::string& pattern,
-                  uint64_t block_bytes, uint64_t depth, uint64_t seconds);
+                  uint64_t block_bytes, uint64_t depth, uint64_t warm_up_s, uint64_t seconds);
 
 }  // namespace bench

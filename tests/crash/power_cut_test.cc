@@ -57,7 +57,8 @@ class StorePowerCut : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     std::ofstream(folder_ / "lazy.toml") << "base = \"sata-ssd\"\nwrite_cache = \"64M\"\n"
-                                            "destage_delay = \"1h\"\nsector = \"512\"\n";
+                                            "destage_delay = \"1h\"\nsector = \""
+                                         << sector_for(GetParam()) << "\"\n";
     disk_ = std::make_unique<ModelledDisk>(
         std::vector<std::string>{"--profile", folder_ / "lazy.toml", "--size", "512M", "--seed",
                                  std::to_string(seed_), "--time-scale", "20", "--fast"});

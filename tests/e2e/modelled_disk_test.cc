@@ -16,9 +16,11 @@ namespace testing_support {
 namespace {
 
 // Fast enough for a test, and with a write cache that keeps everything until it is flushed.
-std::vector<std::string> lazy_disk(const TempDir& folder, uint64_t seed) {
+std::vector<std::string> lazy_disk(const TempDir& folder, uint64_t seed,
+                                   const std::string& sector) {
   std::ofstream(folder / "lazy.toml") << "base = \"sata-ssd\"\nwrite_cache = \"64M\"\n"
-                                         "destage_delay = \"1h\"\nsector = \"512\"\n";
+                                         "destage_delay = \"1h\"\nsector = \""
+                                      << sector << "\"\n";
   return {"--profile", folder / "lazy.toml", "--size",       "512M",
           "--seed",    std::to_string(seed), "--time-scale", "20"};
 }
@@ -79,7 +81,7 @@ TEST_F(ModelledDiskTest, WhatIsWrittenIsReadAndCountedOnce) {
 }
 
 TEST_F(ModelledDiskTest, ADroppedWriteWasNotFlushedAndAFlushedOneIsThere) {
-  start(lazy_disk(folder_, test_seed(1)));
+  start(lazy_disk(folder_, test_seed(1), "512"));
   if (IsSkipped()) return;
   EXPECT_TRUE(write(1 << 20, 'a'));
   EXPECT_EQ(::fsync(fd_), 0);
@@ -118,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Filesystems, PowerCut, ::testing::Values("ext4", "xfs",
 TEST_P(PowerCut, SyncedFilesSurviveAndTheFilesystemMountsAgain) {
   const uint64_t seed = test_seed(1);
   SCOPED_TRACE(seed_trace(seed));
-  auto arguments = lazy_disk(folder_, seed);
+  auto arguments = lazy_disk(folder_, seed, sector_for(GetParam()));
   arguments.emplace_back("--fast");
   start(arguments);
   if (IsSkipped()) return;

@@ -137,10 +137,6 @@ bool MountedFilesystem::unmount() {
 
 bool MountedFilesystem::mount() {
   mounted_ = ::mount(device_.c_str(), folder_.path().c_str(), type_.c_str(), 0, nullptr) == 0;
-  if (!mounted_ && errno == EBADMSG && type_ == "ext4") {
-    run_command({"e2fsck", "-y", device_});
-    mounted_ = ::mount(device_.c_str(), folder_.path().c_str(), type_.c_str(), 0, nullptr) == 0;
-  }
   if (!mounted_) problem_ = "mounting " + type_ + ": " + std::strerror(errno);
   return mounted_;
 }

@@ -42,6 +42,13 @@ class ModelledDisk {
   std::unique_ptr<Process> disk_;
 };
 
+/// Size of the sectors between which a power cut may tear writes without making this filesystem
+/// unmountable: the superblocks of ext4 and btrfs are larger than 512 bytes, and are not in the
+/// care of their logs.
+inline std::string sector_for(const std::string& filesystem) {
+  return filesystem == "xfs" ? "512" : "4096";
+}
+
 /// A filesystem made on a device and mounted on a folder of its own; unmounted by the destructor.
 class MountedFilesystem {
  public:
@@ -57,8 +64,7 @@ class MountedFilesystem {
   const std::filesystem::path& path() const { return folder_.path(); }
   /// Unmounts it, whatever state it is in. False where something still uses it.
   bool unmount();
-  /// Mounts it again, as it was left. ext4's superblock lies in two sectors of 512 bytes, and may
-  /// be torn: e2fsck mends it, as it would when a machine starts.
+  /// Mounts it again, as it was left.
   bool mount();
 
  private:

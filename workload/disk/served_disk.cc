@@ -99,7 +99,7 @@ void ServedDisk::submit(Command command, DiskTime arrival, UnderWay request,
     }
     if (command.operation == Operation::kWrite && powered_ && cut_after_writes_ > 0 &&
         --cut_after_writes_ == 0) {
-      cut(cut_manner_, answers);
+      cut(cut_manner_, arrival, answers);  // and not now, or the write might be done
     }
   }
   if (earlier) changed_.notify_one();
@@ -162,18 +162,17 @@ CutReport ServedDisk::cut_power(std::optional<CutManner> manner) {
   CutReport report;
   {
     const std::lock_guard lock(mutex_);
-    report = cut(manner.value_or(settings_.profile.power_cut), answers);
+    report = cut(manner.value_or(settings_.profile.power_cut), disk_now(), answers);
   }
   give(answers);
   return report;
 }
 
-CutReport ServedDisk::cut(CutManner manner, Answers& answers) {
+CutReport ServedDisk::cut(CutManner manner, DiskTime at, Answers& answers) {
   cut_after_writes_ = 0;
   cut_at_.reset();
   if (!powered_) return status_.last_cut.value_or(CutReport{});
-  // What came about up to now did so before the cut.
-  model_.lose_power(disk_now());
+  model_.lose_power(at);
   answer_outcomes(answers);
   const std::vector<DataPiece> unflushed = pending_.take_all();
   const auto survivors = survivors_of_cut(unflushed, manner, settings_.profile.sector_bytes,
@@ -271,7 +270,7 @@ void ServedDisk::run_timer() {
     Answers answers;
     model_.advance(disk_now());
     answer_outcomes(answers);
-    if (cut_at_ && *cut_at_ <= clock_.steady_now()) cut(cut_manner_, answers);
+    if (cut_at_ && *cut_at_ <= clock_.steady_now()) cut(cut_manner_, disk_now(), answers);
     lock.unlock();
     give(answers);
     lock.lock();

@@ -108,7 +108,8 @@ class ServedDisk {
   static void end(UnderWay& request, int error, Answers& answers);
   void answer_outcomes(Answers& answers);
   void put_on_image(const std::vector<DataPiece>& pieces);
-  CutReport cut(CutManner manner, Answers& answers);
+  /// What came about up to `at` did so before the cut.
+  CutReport cut(CutManner manner, DiskTime at, Answers& answers);
   static void give(Answers& answers);
   void run_timer();
   std::optional<storage::SteadyTime> next_due() const;
