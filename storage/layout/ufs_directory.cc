@@ -188,8 +188,11 @@ bool UfsDirectory::read_marker(const std::string& name, Access access, std::stri
   const std::string text(buffer, static_cast<size_t>(got));
   if (text.empty() && access == Access::kUse) {  // just made, or its maker was killed before this
     const std::string wanted = marker_text(shape_);
+    // Durable before anything else is: a power cut must not leave objects without it, as such a
+    // folder is taken for somebody else's.
     if (::pwrite(marker_fd_, wanted.data(), wanted.size(), 0) ==
-        static_cast<ssize_t>(wanted.size())) {
+            static_cast<ssize_t>(wanted.size()) &&
+        ::fsync(marker_fd_) == 0 && ::fsync(directory_fd_) == 0) {
       return true;
     }
     error = name + "cannot write " + std::string(kUfsMarkerName) + ": " + reason(errno);
