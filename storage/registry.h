@@ -59,6 +59,7 @@ struct SchemeRow {
   bool needs_path = false;
   bool needs_size = false;
   bool persistent = false;
+  bool takes_device = false;                ///< Its path may be a block device.
   std::span<const SchemeOption> options{};  ///< Beside those that all of its kind take.
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
   /// What check_store() does for this scheme; null where there is nothing to check.
