@@ -1,70 +1,93 @@
-#include "workload/experiment/tmpfs_mount.h"
+#include "workload/filesystem/filesystem_mount.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "workload/experiment/machine_stats.h"
-#include "workload/experiment/mount_table.h"
+#include "workload/filesystem/mount_arguments.h"
+#include "workload/filesystem/owned_fd.h"
 
 namespace workload {
 namespace {
 
-/// Options that the kernel takes as flags and not as text.
-struct MountFlag {
-  std::string_view option;
-  unsigned long set;
-  unsigned long clear;
-};
+/// How long a filesystem may be busy after its users have ended.
+constexpr auto kBusyTimeMax = std::chrono::seconds(5);
+constexpr auto kBusyPause = std::chrono::milliseconds(10);
 
-constexpr std::array<MountFlag, 20> kMountFlags{{
-    {"defaults", 0, 0},
-    {"rw", 0, MS_RDONLY},
-    {"async", 0, MS_SYNCHRONOUS},
-    {"sync", MS_SYNCHRONOUS, 0},
-    {"dirsync", MS_DIRSYNC, 0},
-    {"exec", 0, MS_NOEXEC},
-    {"noexec", MS_NOEXEC, 0},
-    {"suid", 0, MS_NOSUID},
-    {"nosuid", MS_NOSUID, 0},
-    {"dev", 0, MS_NODEV},
-    {"nodev", MS_NODEV, 0},
-    {"atime", 0, MS_NOATIME},
-    {"noatime", MS_NOATIME, MS_RELATIME | MS_STRICTATIME},
-    {"diratime", 0, MS_NODIRATIME},
-    {"nodiratime", MS_NODIRATIME, 0},
-    {"relatime", MS_RELATIME, MS_NOATIME | MS_STRICTATIME},
-    {"norelatime", 0, MS_RELATIME},
-    {"strictatime", MS_STRICTATIME, MS_NOATIME | MS_RELATIME},
-    {"nostrictatime", 0, MS_STRICTATIME},
-    {"lazytime", MS_LAZYTIME, 0},
-}};
-
-struct MountArguments {
-  unsigned long flags = 0;
-  std::string data;
-};
-
-MountArguments mount_arguments(std::string_view options) {
-  MountArguments arguments;
-  for (const auto& option : split_list(options)) {
-    bool is_flag = false;
-    for (const auto& known : kMountFlags) {
-      if (known.option != option) continue;
-      arguments.flags = (arguments.flags & ~known.clear) | known.set;
-      is_flag = true;
-    }
-    if (!is_flag) arguments.data += (arguments.data.empty() ? "" : ",") + option;
+/// What the kernel says about the options, such as `ext4: Unknown parameter 'x'`; empty where it
+/// says nothing.
+std::string kernel_words(int context) {
+  std::string words;
+  std::array<char, 1024> line;
+  for (int count = 0; count < 16; ++count) {
+    const ssize_t got = read(context, line.data(), line.size());
+    if (got <= 2) break;
+    // `e `, `w ` or `i ` stands before the words.
+    std::string text(line.data() + 2, static_cast<size_t>(got) - 2);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (line[0] == 'e') words += (words.empty() ? "" : "; ") + text;
   }
-  return arguments;
+  return words;
 }
 
-std::string named(std::string_view options) {
-  return options.empty() ? "" : " with the options '" + std::string(options) + "'";
+Problem refusal(const MountRequest& request, int number, const std::string& words) {
+  const std::string options =
+      request.options.empty() ? "" : " with the options '" + request.options + "'";
+  return run_problem("the kernel refused to mount " + request.filesystem + options + ": " +
+                     (words.empty() ? std::strerror(number) : words));
+}
+
+Expected<OwnedFd> open_context(const MountRequest& request) {
+  OwnedFd context(fsopen(request.filesystem.c_str(), FSOPEN_CLOEXEC));
+  if (context.get() >= 0) return context;
+  if (errno == ENODEV) return run_problem("this kernel has no " + request.filesystem);
+  if (errno == ENOSYS) return run_problem("mounting needs Linux 5.2 or later");
+  return refusal(request, errno, {});
+}
+
+/// A mount that is not yet anywhere.
+Expected<OwnedFd> detached_mount(const MountRequest& request) {
+  auto context = open_context(request);
+  if (!context) return context;
+  const int fd = context->get();
+  const MountArguments arguments = mount_arguments(request.options);
+  const auto refused = [&] {
+    const int number = errno;
+    return refusal(request, number, kernel_words(fd));
+  };
+  if (fsconfig(fd, FSCONFIG_SET_STRING, "source", request.source.c_str(), 0) != 0) return refused();
+  for (const auto& parameter : arguments.parameters) {
+    const size_t equals = parameter.find('=');
+    const std::string key = parameter.substr(0, equals);
+    const int result =
+        equals == std::string::npos
+            ? fsconfig(fd, FSCONFIG_SET_FLAG, key.c_str(), nullptr, 0)
+            : fsconfig(fd, FSCONFIG_SET_STRING, key.c_str(), parameter.c_str() + equals + 1, 0);
+    if (result != 0) return refused();
+  }
+  if (fsconfig(fd, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return refused();
+  OwnedFd mounted(fsmount(fd, FSMOUNT_CLOEXEC, arguments.attributes));
+  if (mounted.get() < 0) return refused();
+  return mounted;
+}
+
+/// The options of an ext filesystem in full; the mount table leaves defaults out.
+std::vector<std::string> all_ext_options(const std::string& source) {
+  const std::string device = source.substr(source.rfind('/') + 1);
+  std::string text = read_kernel_file("/proc/fs/ext4/" + device + "/options");
+  for (char& c : text) {
+    if (c == '\n') c = ',';
+  }
+  return split_list(text);
 }
 
 }  // namespace
@@ -78,57 +101,65 @@ Expected<void> enter_private_mounts() {
   return {};
 }
 
-Expected<TmpfsMount> TmpfsMount::mount(const std::filesystem::path& mount_point,
-                                       std::string_view options) {
+Expected<void> try_mount(const MountRequest& request) {
+  auto mounted = detached_mount(request);
+  if (!mounted) return mounted.error();
+  return {};
+}
+
+Expected<FilesystemMount> FilesystemMount::mount(const MountRequest& request) {
+  auto detached = detached_mount(request);
+  if (!detached) return detached.error();
+  if (move_mount(detached->get(), "", AT_FDCWD, request.mount_point.c_str(),
+                 MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    return run_problem("can't mount on '" + request.mount_point.string() +
+                       "': " + std::strerror(errno));
+  }
+  FilesystemMount mounted;
+  mounted.mount_point_ = request.mount_point;
   std::error_code failure;
-  if (!std::filesystem::create_directory(mount_point, failure)) {
-    return run_problem("can't make the mount point '" + mount_point.string() +
-                       "': " + (failure ? failure.message() : "it exists already"));
-  }
-  const MountArguments arguments = mount_arguments(options);
-  if (::mount("cacheoff", mount_point.c_str(), "tmpfs", arguments.flags, arguments.data.c_str()) !=
-      0) {
-    const int number = errno;
-    std::filesystem::remove(mount_point, failure);
-    return run_problem("the kernel refused to mount tmpfs" + named(options) + ": " +
-                       std::strerror(number));
-  }
-  TmpfsMount mounted;
-  mounted.mount_point_ = mount_point;
-  const auto where = std::filesystem::canonical(mount_point, failure);
+  const auto where = std::filesystem::canonical(request.mount_point, failure);
   const auto entry = mount_of(parse_mount_table(read_kernel_file("/proc/self/mountinfo")), where);
-  if (!entry || entry->mount_point != where || entry->filesystem != "tmpfs") {
-    return run_problem("the mount table does not show the tmpfs on '" + where.string() + "'");
+  if (!entry || entry->mount_point != where || entry->filesystem != request.filesystem) {
+    return run_problem("the mount table does not show the " + request.filesystem + " on '" +
+                       where.string() + "'");
   }
   mounted.options_in_force_ = entry->options_text();
-  mounted.differences_ = option_differences(options, *entry);
+  mounted.outcomes_ = option_outcomes(request.options, *entry, all_ext_options(request.source));
   return mounted;
 }
 
-TmpfsMount::TmpfsMount(TmpfsMount&& other) noexcept {
+FilesystemMount::FilesystemMount(FilesystemMount&& other) noexcept {
   *this = std::move(other);
 }
 
-TmpfsMount& TmpfsMount::operator=(TmpfsMount&& other) noexcept {
+FilesystemMount& FilesystemMount::operator=(FilesystemMount&& other) noexcept {
   if (this == &other) return *this;
   unmount();
   mount_point_ = std::exchange(other.mount_point_, {});
   options_in_force_ = std::move(other.options_in_force_);
-  differences_ = std::move(other.differences_);
+  outcomes_ = std::move(other.outcomes_);
   return *this;
 }
 
-TmpfsMount::~TmpfsMount() {
+FilesystemMount::~FilesystemMount() {
   unmount();
 }
 
-void TmpfsMount::unmount() noexcept {
-  if (mount_point_.empty()) return;
-  // Whatever still holds a file there keeps it until it ends; nobody finds the mount any more.
-  umount2(mount_point_.c_str(), MNT_DETACH);
-  std::error_code ignored;
-  std::filesystem::remove(mount_point_, ignored);
+void FilesystemMount::unmount() noexcept {
+  if (!mount_point_.empty()) unmount_wherever_used(mount_point_);
   mount_point_.clear();
+}
+
+void unmount_wherever_used(const std::filesystem::path& mount_point) noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + kBusyTimeMax;
+  while (umount2(mount_point.c_str(), UMOUNT_NOFOLLOW) != 0 && errno == EBUSY) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+      return;
+    }
+    std::this_thread::sleep_for(kBusyPause);
+  }
 }
 
 }  // namespace workload

@@ -1,4 +1,4 @@
-// A tmpfs of its own for a run: mounted where nobody else sees it, gone when the runner is.
+// A filesystem mounted for a run where nobody else sees it, gone when the runner is.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "workload/experiment/expected.h"
+#include "workload/experiment/mount_table.h"
 
 namespace workload {
 
@@ -15,32 +16,45 @@ namespace workload {
 /// they are killed. Needs root; a Problem otherwise.
 Expected<void> enter_private_mounts();
 
-/// A mounted tmpfs. Movable; the destructor unmounts it and removes the mount point.
-class TmpfsMount {
- public:
-  /// Makes the folder `mount_point` (its parent must exist) and mounts a tmpfs there with the
-  /// comma-separated options, or the kernel's own choice where they are empty. A Problem names the
-  /// options that the kernel refused.
-  static Expected<TmpfsMount> mount(const std::filesystem::path& mount_point,
-                                    std::string_view options);
+/// What is mounted, and how.
+struct MountRequest {
+  std::string filesystem;             ///< `ext4`, as /proc/filesystems has it.
+  std::string source;                 ///< The block device; `cacheoff` where there is none.
+  std::filesystem::path mount_point;  ///< An empty folder that is there.
+  std::string options;                ///< Comma-separated; empty is the kernel's own choice.
+};
 
-  TmpfsMount(TmpfsMount&& other) noexcept;
-  TmpfsMount& operator=(TmpfsMount&& other) noexcept;
-  ~TmpfsMount();
+/// Whether the kernel knows the filesystem and takes the options, without a mount point. The
+/// Problem says what the kernel said.
+Expected<void> try_mount(const MountRequest& request);
+
+/// A mounted filesystem. Movable; the destructor unmounts it.
+class FilesystemMount {
+ public:
+  /// A Problem names the options, and has what the kernel said of them.
+  static Expected<FilesystemMount> mount(const MountRequest& request);
+
+  FilesystemMount(FilesystemMount&& other) noexcept;
+  FilesystemMount& operator=(FilesystemMount&& other) noexcept;
+  ~FilesystemMount();
 
   const std::filesystem::path& path() const { return mount_point_; }
   /// What the kernel made of the options, as the mount table says.
   const std::string& options_in_force() const { return options_in_force_; }
-  /// One line for each option that the kernel ignored or changed.
-  const std::vector<std::string>& differences() const { return differences_; }
+  /// What became of each option that was asked for.
+  const std::vector<OptionOutcome>& outcomes() const { return outcomes_; }
 
  private:
-  TmpfsMount() = default;
+  FilesystemMount() = default;
   void unmount() noexcept;
 
   std::filesystem::path mount_point_;
   std::string options_in_force_;
-  std::vector<std::string> differences_;
+  std::vector<OptionOutcome> outcomes_;
 };
+
+/// Unmounts what is mounted there. Waits a moment for the last files there to be closed; what is
+/// still open then keeps the filesystem until it is closed, but nobody finds it any more.
+void unmount_wherever_used(const std::filesystem::path& mount_point) noexcept;
 
 }  // namespace workload
