@@ -8,7 +8,7 @@
 
 #include <boost/json.hpp>
 #include <chrono>
-#include <fstream>
+#include <cstdlib>
 #include <thread>
 
 #include "storage/base/random.h"
@@ -22,7 +22,6 @@
 
 namespace {
 
-using testing::Contains;
 using testing::HasSubstr;
 using testing_support::effort;
 using testing_support::LoopDevice;
@@ -38,7 +37,10 @@ class FilesystemsTest : public testing::Test {
   void SetUp() override {
     // Programs that run as an ordinary user must get in.
     chmod(folder_.path().c_str(), 0755);
+    // Others that are tested at the same time must not clear up before this does.
+    setenv("CACHEOFF_STATE_DIR", (folder_ / "state").c_str(), 1);
   }
+  void TearDown() override { unsetenv("CACHEOFF_STATE_DIR"); }
 
   /// True where there are no loop devices for us; the test is skipped then.
   static bool has_none() { return geteuid() != 0 || LoopDevice(storage::kMiB).path().empty(); }
@@ -91,7 +93,7 @@ class FilesystemsTest : public testing::Test {
       const std::string name = entry->path().filename();
       if (name.rfind("cacheoff-scratch-", 0) == 0) found.push_back(entry->path().string());
     }
-    for (fs::directory_iterator note("/run/cacheoff", gone), end; !gone && note != end;
+    for (fs::directory_iterator note(folder_ / "state", gone), end; !gone && note != end;
          note.increment(gone)) {
       if (read_file(note->path()).find(place) != std::string::npos) {
         found.push_back(note->path().string());

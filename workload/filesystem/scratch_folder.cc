@@ -201,7 +201,9 @@ void add_noted_folders(std::set<std::filesystem::path>& found) {
 
 std::filesystem::path state_folder() {
   std::filesystem::path folder;
-  if (geteuid() == 0) {
+  if (const char* given = std::getenv("CACHEOFF_STATE_DIR"); given != nullptr && given[0] == '/') {
+    folder = given;
+  } else if (geteuid() == 0) {
     folder = "/run/cacheoff";
   } else if (const char* runtime = std::getenv("XDG_RUNTIME_DIR");
              runtime != nullptr && runtime[0] == '/') {

@@ -40,9 +40,9 @@ class ScratchFolder {
   RunJournal journal_;
 };
 
-/// Where runners note the places of their scratch folders: /run/cacheoff for root, otherwise
-/// $XDG_RUNTIME_DIR/cacheoff, or cacheoff-UID in the temporary folder. Empty where there is none
-/// that is this user's alone.
+/// Where runners note the places of their scratch folders: $CACHEOFF_STATE_DIR where that is set,
+/// else /run/cacheoff for root, $XDG_RUNTIME_DIR/cacheoff for others, or cacheoff-UID in the
+/// temporary folder. Made where it is missing; empty where there is none that is this user's alone.
 std::filesystem::path state_folder();
 
 /// What was done.
