@@ -40,8 +40,8 @@ void complain(const std::string& line) {
 
 int list_schemes() {
   for (const auto& row : storage::registry()) {
-    std::printf("%s\t%d\t%d\t%s\n", std::string(row.name).c_str(), row.persistent ? 1 : 0,
-                row.needs_path ? 1 : 0, std::string(row.summary).c_str());
+    std::printf("%s\t%d\t%d\t%s\t%d\n", std::string(row.name).c_str(), row.persistent ? 1 : 0,
+                row.needs_path ? 1 : 0, std::string(row.summary).c_str(), row.takes_device ? 1 : 0);
   }
   return 0;
 }

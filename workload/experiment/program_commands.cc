@@ -60,10 +60,15 @@ std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
 }
 
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
-                                       const std::string& cache_dir,
+                                       const std::vector<std::string>& cache_dirs,
                                        const std::string& access_log) {
-  return {proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
-          "--access-log", access_log, "--cache-dir",         cache_dir};
+  std::vector<std::string> command{
+      proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
+      "--access-log", access_log};
+  for (const auto& cache_dir : cache_dirs) {
+    command.insert(command.end(), {"--cache-dir", cache_dir});
+  }
+  return command;
 }
 
 std::vector<std::string> load_command(const std::filesystem::path& cacheoff,

@@ -38,8 +38,8 @@ TEST(ExperimentOptions, ListsAreSplit) {
 }
 
 TEST(ExperimentOptions, WrongValuesNameOptionValueAndWhatIsRight) {
-  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("--filesystem 'ext4'"));
-  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("here and tmpfs"));
+  EXPECT_THAT(problem_of("filesystem", {"ext9"}), HasSubstr("--filesystem 'ext9'"));
+  EXPECT_THAT(problem_of("filesystem", {"ext9"}), HasSubstr("here tmpfs ext2 ext3 ext4 xfs"));
   EXPECT_THAT(problem_of("cache-size", {"huge"}), HasSubstr("--cache-size 'huge'"));
   EXPECT_THAT(problem_of("cache-size", {"10"}), HasSubstr("at least 1M"));
   EXPECT_THAT(problem_of("load", {"rate=fast"}), HasSubstr("--load"));
@@ -62,11 +62,32 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_FALSE(row.help.empty()) << row.name;
     EXPECT_NE(row.set, nullptr);
   }
-  for (const auto* name : {"scheme", "filesystem", "mount", "directory", "cache-size", "workload",
-                           "trace", "load", "time-scale", "until", "phases", "repeat", "seed",
-                           "order", "quick", "out", "resume", "dry-run"}) {
+  for (const auto* name :
+       {"scheme", "filesystem", "mount",       "directory", "cache-size", "workload",
+        "trace",  "load",       "time-scale",  "until",     "phases",     "repeat",
+        "seed",   "order",      "quick",       "out",       "resume",     "dry-run",
+        "mkfs",   "disks",      "device-path", "yes",       "user",       "clean-up"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
+}
+
+TEST(ExperimentOptions, WhereCachesLiveIsChecked) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "filesystem", {"here,tmpfs,ext2,ext3,ext4", "xfs,btrfs,raw"}));
+  EXPECT_EQ(options.filesystems.size(), 8U);
+  ASSERT_TRUE(set_option(options, "mkfs", {"ext4=-O ^has_journal -b 1024"}));
+  EXPECT_EQ(options.mkfs_options.at("ext4"), "-O ^has_journal -b 1024");
+  for (const char* wrong : {"-b 1024", "tmpfs=-b 1024", "ext4=", "ext4", "ext4= ", "ext4=-L '"}) {
+    EXPECT_THAT(problem_of("mkfs", {wrong}), HasSubstr("FILESYSTEM=OPTIONS")) << wrong;
+  }
+  EXPECT_THAT(problem_of("mkfs", {"xfs=-f", "xfs=-q"}), HasSubstr("twice"));
+  ASSERT_TRUE(set_option(options, "disks", {"0,1,3"}));
+  EXPECT_THAT(options.disks, ElementsAre(0U, 1U, 3U));
+  for (const char* wrong : {"65", "-1", "two", "1.5"}) {
+    EXPECT_THAT(problem_of("disks", {wrong}), HasSubstr("0 to 64")) << wrong;
+  }
+  EXPECT_THAT(problem_of("disks", {"1,01"}), HasSubstr("twice"));
+  EXPECT_THAT(problem_of("device-path", {"sdb"}), HasSubstr("full path"));
 }
 
 TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
@@ -83,6 +104,10 @@ TEST(ExperimentOptions, JsonGivesThemBack) {
   options.exclusions.push_back({"ufs", "here", ""});
   ASSERT_TRUE(set_option(options, "mount", {"default", "noatime"}));
   ASSERT_TRUE(set_option(options, "seed", {"18446744073709551615"}));
+  ASSERT_TRUE(set_option(options, "mkfs", {"ext4=-g 2048", "xfs=-b size=1024"}));
+  ASSERT_TRUE(set_option(options, "disks", {"0,2"}));
+  ASSERT_TRUE(set_option(options, "device-path", {"/dev/a,/dev/b"}));
+  ASSERT_TRUE(set_option(options, "user", {"someone"}));
   const auto back = options_from_json(options_to_json(options));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(options_to_json(*back), options_to_json(options));
