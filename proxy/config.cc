@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 
 #include "proxy/config_file.h"
+#include "storage/base/path_fault.h"
 
 namespace proxy {
 
@@ -198,7 +200,10 @@ std::vector<TextOption> main_options() {
        }},
       {"access-log", "", "file to append to, in Squid's native format",
        [](const std::string& text, Config& c) -> const char* {
+         std::error_code unknown;
          if (text.empty()) return "a file name";
+         if (std::filesystem::is_directory(text, unknown)) return "a file, and this is a folder";
+         if (!storage::path_fault(text).empty()) return "a path where a file can be";
          c.access_log = text;
          return nullptr;
        }},

@@ -40,8 +40,8 @@ void complain(const std::string& line) {
 
 int list_schemes() {
   for (const auto& row : storage::registry()) {
-    std::printf("%s\t%d\t%d\t%s\n", std::string(row.name).c_str(), row.persistent ? 1 : 0,
-                row.needs_path ? 1 : 0, std::string(row.summary).c_str());
+    std::printf("%s\t%d\t%d\t%s\t%d\n", std::string(row.name).c_str(), row.persistent ? 1 : 0,
+                row.needs_path ? 1 : 0, std::string(row.summary).c_str(), row.takes_device ? 1 : 0);
   }
   return 0;
 }
@@ -52,7 +52,7 @@ struct Graph {
       : io(1), buffers(io.get_executor(), kBufferSizeBytes, config.limits.buffer_memory_bytes) {}
 
   storage::SchemeEnvironment environment(uint64_t seed) {
-    return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128};
+    return storage::SchemeEnvironment{io.get_executor(), clock, buffers, seed, 128, complain};
   }
 
   storage::SystemClock clock;
@@ -73,11 +73,12 @@ storage::SchemeOrError make_store(const Config& config, Graph& graph) {
 
 /// Raises the limit on descriptors as far as it goes; lowers the connections to what fits. Most
 /// clients are idle, so they get the largest share; an origin or a file that finds no descriptor
-/// is an error of its own, that nobody else suffers from.
-void fit_descriptor_limit(Config& config) {
+/// is an error of its own, that nobody else suffers from. Returns a line about what was lowered, or
+/// nothing.
+std::string fit_descriptor_limit(Config& config) {
   constexpr uint64_t kReserve = 64;
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
   if (limit.rlim_cur < limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
@@ -85,17 +86,17 @@ void fit_descriptor_limit(Config& config) {
   // A client may need a file besides its connection.
   const uint64_t wanted =
       2 * config.limits.connections_max + config.limits.origin_connections_total_max + kReserve;
-  if (limit.rlim_cur >= wanted) return;
+  if (limit.rlim_cur >= wanted) return {};
   const uint64_t open_max = limit.rlim_cur;
   const uint64_t shared = open_max > kReserve ? open_max - kReserve : 1;
   auto& limits = config.limits;
   limits.connections_max = std::min(limits.connections_max, std::max<uint64_t>(1, shared * 5 / 8));
   limits.origin_connections_total_max =
       std::min(limits.origin_connections_total_max, std::max<uint64_t>(1, shared / 4));
-  complain("at most " + std::to_string(limits.connections_max) + " client connections and " +
-           std::to_string(limits.origin_connections_total_max) +
-           " to origins at once: the limit on open files is " + std::to_string(open_max) +
-           " (ulimit -Hn)");
+  return "at most " + std::to_string(limits.connections_max) + " client connections and " +
+         std::to_string(limits.origin_connections_total_max) +
+         " to origins at once: the limit on open files is " + std::to_string(open_max) +
+         " (ulimit -Hn)";
 }
 
 std::string made_up_name() {
@@ -115,6 +116,7 @@ class Runner {
 
   asio::awaitable<void> run() {
     const std::string error = co_await server_.start();
+    for (const auto& warning : server_.start_warnings()) complain(warning);
     if (!error.empty()) {
       complain(error);
       exit_status_ = kExitFailed;
@@ -163,15 +165,17 @@ class Runner {
 };
 
 int serve(Config config) {
-  fit_descriptor_limit(config);
+  // First, since a store may need many, but told last: an error of an option stands alone.
+  const std::string lowered = fit_descriptor_limit(config);
   if (config.via_name.empty()) config.via_name = made_up_name();
   std::signal(SIGPIPE, SIG_IGN);
   Graph graph(config);
   auto store = make_store(config, graph);
   if (!store.scheme) {
     complain("--cache-dir: " + store.error);
-    return kExitUsage;
+    return store.not_opened ? kExitFailed : kExitUsage;
   }
+  if (!lowered.empty()) complain(lowered);
   for (const auto& warning : store.scheme->info().warnings) complain(warning);
   Server server(graph.io.get_executor(), config, graph.clock, graph.buffers, *store.scheme);
   Runner runner(graph, server);
@@ -203,7 +207,7 @@ int check(const Config& config, const storage::SchemeSpec& directory) {
   if (broken) report.error = "the check ended early";
   if (!report.error.empty()) {
     complain("--check: " + report.error);
-    return kExitFailed;
+    return report.usage ? kExitUsage : kExitFailed;
   }
   std::fputs(storage::describe(report).c_str(), stdout);
   return report.sound() ? 0 : kExitFailed;

@@ -101,6 +101,8 @@ asio::awaitable<std::string> Server::start() {
     co_return error;
   }
   started_ = true;
+  start_warnings_.assign(warnings.begin() + static_cast<std::ptrdiff_t>(warnings_before),
+                         warnings.end());
   if (config_.admin) {
     admin_ = std::make_unique<Admin>(services_, *recovery);
     error = admin_->listen(*config_.admin);

@@ -7,6 +7,7 @@
 #include <boost/intrusive/list.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proxy/access_log_writer.h"
 #include "proxy/admin.h"
@@ -30,6 +31,9 @@ class Server {
 
   /// Starts the store, opens log and ports, and serves. One line for the user, or empty.
   boost::asio::awaitable<std::string> start();
+
+  /// What the store could not do as asked, found out by start(); one line each.
+  const std::vector<std::string>& start_warnings() const { return start_warnings_; }
 
   uint16_t port() const { return acceptor_.local_endpoint().port(); }
   /// The addresses that are served, with the ports that were picked.
@@ -73,6 +77,7 @@ class Server {
   Wakeup session_ended_;
   Wakeup task_ended_;
   uint64_t tasks_ = 0;
+  std::vector<std::string> start_warnings_;
   bool started_ = false;
   bool hurrying_ = false;
 };

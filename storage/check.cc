@@ -15,16 +15,15 @@ std::string line(uint64_t count, std::string_view what) {
 }  // namespace
 
 Task<CheckReport> check_store(SchemeSpec spec, SchemeEnvironment environment) {
+  CheckReport report;
+  report.usage = true;
   const auto rows = registry();
   const auto row = std::ranges::find(rows, spec.scheme, &SchemeRow::name);
-  if (row != rows.end() && row->check != nullptr) {
-    co_return co_await row->check(std::move(spec), environment);
-  }
-  CheckReport report;
-  report.error = row == rows.end()
-                     ? "unknown scheme '" + spec.scheme + "'"
-                     : "scheme " + spec.scheme + " keeps nothing that could be checked";
-  co_return report;
+  const bool checkable = row == rows.end() || row->check != nullptr;
+  report.error = checkable ? check_spec(spec)
+                           : "scheme " + spec.scheme + " keeps nothing that could be checked";
+  if (!report.error.empty()) co_return report;
+  co_return co_await row->check(std::move(spec), environment);
 }
 
 std::string describe(const CheckReport& report) {
@@ -46,6 +45,7 @@ std::string describe(const CheckReport& report) {
   text += line(report.unlisted, "objects that the log does not know");
   text += line(report.missing, "objects of the log without a file");
   text += line(report.foreign, "files that are not the store's, left alone");
+  for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   if (!report.findings.empty()) text += "findings\n";
   for (const CheckFinding& finding : report.findings) {
     text += "  " + finding.file + " " + finding.what + "\n";

@@ -18,7 +18,8 @@ struct CheckFinding {
 
 /// What check_store() found.
 struct CheckReport {
-  std::string error;  ///< Not empty: nothing could be checked, and why, in one line.
+  std::string error;   ///< Not empty: nothing could be checked, and why, in one line.
+  bool usage = false;  ///< The error is in the specification; otherwise in what it names.
 
   bool clean = false;        ///< The last stop was clean.
   uint64_t objects = 0;      ///< Sound objects: every byte was read and verified.
@@ -34,6 +35,8 @@ struct CheckReport {
   uint64_t log_records = 0;  ///< Sound records of the log.
   uint64_t log_damaged = 0;  ///< Damaged records of the log.
 
+  /// What the next start would warn of, one line each.
+  std::vector<std::string> warnings;
   /// The first kFindingsMax findings; the counts above are complete.
   std::vector<CheckFinding> findings;
   static constexpr size_t kFindingsMax = 1000;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
+#include "storage/base/path_fault.h"
 #include "storage/base/units.h"
 #include "storage/instrumented.h"
 #include "storage/layout/coss_check.h"
@@ -59,12 +61,29 @@ std::string nothing_fits(const SchemeSpec& spec, const SizeBounds& bounds,
   return "";
 }
 
-/// What is wrong with `spec` by the row's table; empty if nothing is.
-std::string check(const SchemeSpec& spec, const SchemeRow& row) {
+/// What is wrong with the path; empty if nothing is.
+std::string check_path(const SchemeSpec& spec, const SchemeRow& row) {
   const std::string scheme = "scheme " + spec.scheme;
   if (row.needs_path && spec.path.empty()) return scheme + " needs path=, where it keeps its data";
   if (!row.needs_path && !spec.path.empty())
     return scheme + " keeps nothing on disk: leave out path=";
+  const std::string shown = "path=" + spec.path.string();
+  const std::string fault = row.needs_path ? path_fault(spec.path) : std::string();
+  if (!fault.empty()) return shown + ": nothing can be there: " + fault;
+  std::error_code unknown;
+  const auto status = std::filesystem::status(spec.path, unknown);
+  if (!row.needs_path || unknown || !std::filesystem::exists(status)) return "";
+  if (std::filesystem::is_directory(status)) return "";
+  if (row.in_folder)
+    return shown + " is no folder: scheme " + spec.scheme + " keeps its data in one";
+  const bool usable =
+      std::filesystem::is_regular_file(status) || std::filesystem::is_block_file(status);
+  return usable ? "" : shown + " is neither a file nor a block device nor a folder";
+}
+
+/// What is wrong with the size; empty if nothing is.
+std::string check_size(const SchemeSpec& spec, const SchemeRow& row) {
+  const std::string scheme = "scheme " + spec.scheme;
   if (row.needs_size && spec.capacity_bytes == 0) {
     return scheme + " needs size=, its capacity, e.g. size=1G";
   }
@@ -72,6 +91,12 @@ std::string check(const SchemeSpec& spec, const SchemeRow& row) {
     return scheme + " can hold nothing in size=" + std::to_string(spec.capacity_bytes) +
            "; give at least " + std::to_string(kDiskCapacityMin / kKiB) + "K";
   }
+  return "";
+}
+
+/// The first option that the scheme does not have; empty if there is none.
+std::string check_option_names(const SchemeSpec& spec, const SchemeRow& row) {
+  const std::string scheme = "scheme " + spec.scheme;
   std::vector<SchemeOption> known(row.options.begin(), row.options.end());
   if (row.needs_path) {
     known.insert(known.end(), kSizeBoundOptions.begin(), kSizeBoundOptions.end());
@@ -84,6 +109,26 @@ std::string check(const SchemeSpec& spec, const SchemeRow& row) {
            "': " + (options.empty() ? "it has none of its own" : "it has " + options);
   }
   return "";
+}
+
+/// How a cache directory of the scheme that `text` names is written.
+std::string example_for(std::string_view text) {
+  constexpr std::string_view kKey = "scheme=";
+  const SchemeRow* row = nullptr;
+  for (size_t begin = 0; begin <= text.size() && row == nullptr;) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view item = text.substr(begin, end - begin);
+    if (item.starts_with(kKey)) row = find_row(item.substr(kKey.size()));
+    begin = end + 1;
+  }
+  if (row == nullptr) row = find_row("ufs");
+  std::string example = "scheme=" + std::string(row->name);
+  if (row->needs_path) {
+    example += ",path=/var/cache/web";
+    if (!row->in_folder) example += "." + std::string(row->name);
+  }
+  if (row->needs_size) example += ",size=1G";
+  return example;
 }
 
 /// Puts one `key=value` into `spec`; returns what is wrong with it, or nothing.
@@ -129,40 +174,50 @@ std::span<const SchemeRow> registry() {
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
+       .in_folder = true,
        .options = ufs_scheme_options(),
        .make = make_ufs,
+       .largest_object = ufs_largest_object,
        .check = check_ufs},
       {.name = "aufs",
        .summary = "the files of ufs, written and read by a pool of threads",
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
+       .in_folder = true,
        .options = aufs_scheme_options(),
        .make = make_aufs,
+       .largest_object = ufs_largest_object,
        .check = check_ufs},
       {.name = "diskd",
        .summary = "the files of ufs, written and read by a helper process",
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
+       .in_folder = true,
        .options = diskd_scheme_options(),
        .make = make_diskd,
+       .largest_object = ufs_largest_object,
        .check = check_ufs},
       {.name = "coss",
        .summary = "a cyclic log of stripes in one file or raw device",
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
+       .takes_device = true,
        .options = coss_options(),
        .make = make_coss,
+       .largest_object = coss_largest_object,
        .check = check_coss},
       {.name = "rock",
        .summary = "chains of fixed slots in one file or raw device",
        .needs_path = true,
        .needs_size = true,
        .persistent = true,
+       .takes_device = true,
        .options = rock_options(),
        .make = make_rock,
+       .largest_object = rock_largest_object,
        .check = check_rock},
   }};
   return kRows;
@@ -178,26 +233,33 @@ SchemeSpec parse_scheme_spec(std::string_view text, std::string& error) {
   }
   if (error.empty() && spec.scheme.empty()) error = "scheme= is missing";
   if (error.empty() && find_row(spec.scheme) == nullptr) error = unknown_scheme(spec.scheme);
-  if (!error.empty()) {
-    error = "cache directory '" + std::string(text) + "': " + error +
-            " (for example scheme=ufs,path=/var/cache/web,size=1G)";
-  }
+  if (!error.empty()) error += " (for example " + example_for(text) + ")";
   return spec;
+}
+
+std::string check_spec(const SchemeSpec& spec) {
+  const SchemeRow* const row = find_row(spec.scheme);
+  if (row == nullptr) return unknown_scheme(spec.scheme);
+  const std::string wrong = check_path(spec, *row);
+  return wrong.empty() ? check_option_names(spec, *row) : wrong;
 }
 
 SchemeOrError make_bare_scheme(const SchemeSpec& spec, const SchemeEnvironment& environment) {
   SchemeOrError made;
+  made.error = check_spec(spec);
+  if (!made.error.empty()) return made;
   const SchemeRow* const row = find_row(spec.scheme);
-  made.error = row != nullptr ? check(spec, *row) : unknown_scheme(spec.scheme);
+  made.error = check_size(spec, *row);
   if (!made.error.empty()) return made;
   SchemeSpec own = spec;
   const SizeBounds bounds = take_size_bounds(own, made.error);
+  // Before the store is made, which leaves files.
+  if (made.error.empty() && row->largest_object != nullptr) {
+    const uint64_t largest = row->largest_object(own, made.error);
+    if (made.error.empty()) made.error = nothing_fits(spec, bounds, largest);
+  }
   if (!made.error.empty()) return made;
   made = row->make(own, environment);
-  if (made.scheme && row->needs_size) {
-    made.error = nothing_fits(spec, bounds, made.scheme->info().object_size_bytes_max);
-    if (!made.error.empty()) made.scheme.reset();
-  }
   if (made.scheme) made.scheme = make_size_bounded(std::move(made.scheme), bounds);
   return made;
 }

@@ -35,14 +35,21 @@ struct SchemeEnvironment {
   /// How many bits of the key's hash the scheme uses; fewer than 128 only in tests, to force
   /// collisions.
   unsigned key_hash_bits = 128;
+  /// Told in one line what befalls a running store that its operator should know of, such as the
+  /// loss of a helper process; for a log. Called on the executor, perhaps within a call to the
+  /// scheme: it must not call the scheme and must not throw. May be empty.
+  std::function<void(const std::string& line)> on_event{};
 };
 
 struct CheckReport;  // in storage/check.h
 
-/// A usage error in a specification, or the scheme.
+/// The scheme, or why there is none.
 struct SchemeOrError {
   std::unique_ptr<StorageScheme> scheme;
   std::string error;  ///< One line that names the option and what would be right; empty if made.
+  /// The specification is right, but what it names could not be opened or made: in use, damaged,
+  /// full, of another shape, forbidden. Otherwise the error is one of usage.
+  bool not_opened = false;
 };
 
 /// One option of a scheme, for help texts and checks.
@@ -59,8 +66,13 @@ struct SchemeRow {
   bool needs_path = false;
   bool needs_size = false;
   bool persistent = false;
+  bool in_folder = false;  ///< What `path` names is a folder, never a file or a device.
+  bool takes_device = false;                ///< Its path may be a block device.
   std::span<const SchemeOption> options{};  ///< Beside those that all of its kind take.
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
+  /// The largest object that a store of this specification takes, found out without touching the
+  /// disk; on failure `error` is one line. Null where making the scheme leaves nothing behind.
+  uint64_t (*largest_object)(const SchemeSpec& spec, std::string& error) = nullptr;
   /// What check_store() does for this scheme; null where there is nothing to check.
   Task<CheckReport> (*check)(SchemeSpec spec, SchemeEnvironment environment) = nullptr;
 };
@@ -71,6 +83,10 @@ std::span<const SchemeRow> registry();
 /// Parses `key=value,key=value`; on failure `error` holds one line for the user and the result is
 /// meaningless.
 SchemeSpec parse_scheme_spec(std::string_view text, std::string& error);
+
+/// What is wrong with the path and the names of the options, by the row's table, as one line; empty
+/// if nothing is. Says nothing of the size and of values, which only make_scheme() looks at.
+std::string check_spec(const SchemeSpec& spec);
 
 /// Makes a scheme without the instrumenting wrapper, for a part of a larger one; checks path, size
 /// and option names by the row's table. Every scheme that needs a path also takes `min-size` and

@@ -92,8 +92,8 @@ class StorageScheme {
   /// kNotFound is a miss; anything else a failure.
   virtual Task<std::unique_ptr<Reader>> open(Key key) = 0;
 
-  /// `body_size_bytes` where it is known beforehand. kTooLarge, kNoSpace, kOverloaded: declined,
-  /// and counted by reason.
+  /// `body_size_bytes` where it is known beforehand. kTooLarge, kNoSpace, kOverloaded,
+  /// kKeepsNothing: declined, and counted by reason.
   virtual Task<std::unique_ptr<Writer>> create(Key key, Metadata metadata,
                                                std::optional<uint64_t> body_size_bytes) = 0;
 

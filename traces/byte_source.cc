@@ -1,6 +1,7 @@
 #include "traces/byte_source.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace traces {
@@ -18,29 +20,53 @@ namespace traces {
 namespace {
 
 constexpr size_t kChunkBytes = 64 * 1024;
+/// A writer that is being started takes a while.
+constexpr int kQuietWaitMs = 1000;
 
 std::string reason_of(int system_errno) {
   return std::error_code(system_errno, std::generic_category()).message();
 }
 
+/// Of a descriptor that does not block; where that says so, it is waited for here.
 class FileSource final : public ByteSource {
  public:
-  FileSource(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  FileSource(int fd, std::string path, WaitNotice on_wait)
+      : fd_(fd), path_(std::move(path)), on_wait_(std::move(on_wait)) {}
   ~FileSource() override { ::close(fd_); }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
+  /// A named pipe that nobody has opened for writing yet reads as one that is at its end.
+  void await_writer() { awaits_writer_ = true; }
+
   LogResult<size_t> read(std::span<char> out) override {
+    if (std::exchange(awaits_writer_, false)) wait();
     for (;;) {
       const ssize_t got = ::read(fd_, out.data(), out.size());
       if (got >= 0) return static_cast<size_t>(got);
-      if (errno != EINTR) return LogError{"can't read " + path_ + ": " + reason_of(errno)};
+      if (errno == EAGAIN) {
+        wait();
+      } else if (errno != EINTR) {
+        return LogError{"can't read " + path_ + ": " + reason_of(errno)};
+      }
     }
   }
 
  private:
+  /// Until there is something to read or the last writer has gone.
+  void wait() {
+    pollfd event{fd_, POLLIN, 0};
+    int ready = ::poll(&event, 1, kQuietWaitMs);
+    if (ready == 0 && on_wait_) {
+      std::exchange(on_wait_, nullptr)("waiting for somebody to write to " + path_);
+    }
+    while (ready == 0 || (ready < 0 && errno == EINTR)) ready = ::poll(&event, 1, -1);
+  }
+
   int fd_;
   std::string path_;
+  WaitNotice on_wait_;  ///< Told once.
+  bool awaits_writer_ = false;
 };
 
 /// Gives the bytes that were read for a look at the beginning, then the rest.
@@ -98,7 +124,7 @@ class GzipSource final : public ByteSource {
     if (status == Z_STREAM_END) {
       between_members_ = true;
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      failure_ = LogError{"the gzip stream is damaged; what lies before the damage was read"};
+      failure_ = LogError{"compressed data is damaged"};
     }
     return room - stream_.avail_out;
   }
@@ -110,7 +136,7 @@ class GzipSource final : public ByteSource {
     } else if (*got == 0) {
       ended_ = true;
       if (!between_members_) {
-        failure_ = LogError{"the gzip stream is cut off; what lies before its end was read"};
+        failure_ = LogError{"compressed data ends early"};
       }
     } else {
       stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
@@ -158,10 +184,11 @@ constexpr Magic kOtherCompressions[] = {
 
 }  // namespace
 
-LogResult<std::unique_ptr<ByteSource>> open_file_source(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+LogResult<std::unique_ptr<ByteSource>> open_file_source(const std::string& path,
+                                                        WaitNotice on_wait) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return LogError{"can't open " + path + ": " + reason_of(errno)};
-  auto source = std::make_unique<FileSource>(fd, path);
+  auto source = std::make_unique<FileSource>(fd, path, std::move(on_wait));
   struct stat status {};
   if (::fstat(fd, &status) != 0) return LogError{"can't read " + path + ": " + reason_of(errno)};
   if (S_ISDIR(status.st_mode)) return LogError{path + " is a folder, not a log"};
@@ -169,6 +196,7 @@ LogResult<std::unique_ptr<ByteSource>> open_file_source(const std::string& path)
     // Some of them never end.
     return LogError{path + " is a device, not a log"};
   }
+  if (S_ISFIFO(status.st_mode)) source->await_writer();
   return std::unique_ptr<ByteSource>(std::move(source));
 }
 

@@ -1,6 +1,7 @@
 #include "traces/line_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace traces {
 
@@ -30,7 +31,10 @@ LogResult<std::optional<Line>> LineReader::next() {
     return std::optional<Line>(finish_line(true));
   }
   if (line_begun_) return std::optional<Line>(finish_line(false));
-  if (failure_) return *failure_;
+  if (failure_) {
+    return LogError{failure_->text + " at line " + std::to_string(number_) +
+                    "; what lies before was read"};
+  }
   return std::optional<Line>();
 }
 
@@ -65,8 +69,8 @@ Line LineReader::finish_line(bool ended) {
   return line;
 }
 
-LogResult<std::unique_ptr<LineReader>> open_log(const std::string& path) {
-  auto file = open_file_source(path);
+LogResult<std::unique_ptr<LineReader>> open_log(const std::string& path, WaitNotice on_wait) {
+  auto file = open_file_source(path, std::move(on_wait));
   if (!file) return file.error();
   auto bytes = unpack_source(std::move(*file));
   if (!bytes) return LogError{path + ": " + bytes.error().text};

@@ -50,7 +50,8 @@ class LineReader {
   std::optional<LogError> failure_;
 };
 
-/// Opens a log file, unpacking it where it is gzip.
-LogResult<std::unique_ptr<LineReader>> open_log(const std::string& path);
+/// Opens a log file, unpacking it where it is gzip. Waits for the first bytes of a named pipe, and
+/// tells `on_wait` where that takes long.
+LogResult<std::unique_ptr<LineReader>> open_log(const std::string& path, WaitNotice on_wait = {});
 
 }  // namespace traces

@@ -19,6 +19,8 @@ const char* name_of(Errc code) {
       return "too_small";
     case Errc::kNoSpace:
       return "no_space";
+    case Errc::kKeepsNothing:
+      return "keeps_nothing";
     case Errc::kAborted:
       return "aborted";
     case Errc::kCorrupt:

@@ -10,16 +10,17 @@ namespace storage {
 
 /// What went wrong, as far as a caller has to act differently on it.
 enum class Errc {
-  kNone,        ///< No error; what `error()` of a successful result holds.
-  kNotFound,    ///< No such object: a miss, never a failure.
-  kOverloaded,  ///< Refused for now: a queue, a pool or a buffer is at its limit.
-  kTooLarge,    ///< The object (or its metadata) is larger than the scheme can ever hold.
-  kTooSmall,    ///< The object is smaller than the scheme was told to take, or might be.
-  kNoSpace,     ///< No room, and none could be made by eviction.
-  kAborted,     ///< Given up by the caller or by its cancellation; nothing was kept.
-  kCorrupt,     ///< Damage on disk was found; the object is gone and counted.
-  kIo,          ///< The device or the filesystem failed; `system_errno` says how.
-  kStopped,     ///< The store is stopping or was never started.
+  kNone,          ///< No error; what `error()` of a successful result holds.
+  kNotFound,      ///< No such object: a miss, never a failure.
+  kOverloaded,    ///< Refused for now: a queue, a pool or a buffer is at its limit.
+  kTooLarge,      ///< The object (or its metadata) is larger than the scheme can ever hold.
+  kTooSmall,      ///< The object is smaller than the scheme was told to take, or might be.
+  kNoSpace,       ///< No room, and none could be made by eviction.
+  kKeepsNothing,  ///< The scheme stores no object, by design.
+  kAborted,       ///< Given up by the caller or by its cancellation; nothing was kept.
+  kCorrupt,       ///< Damage on disk was found; the object is gone and counted.
+  kIo,            ///< The device or the filesystem failed; `system_errno` says how.
+  kStopped,       ///< The store is stopping or was never started.
 };
 
 /// An error and, where the operating system gave one, its errno.

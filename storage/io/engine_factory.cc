@@ -85,8 +85,8 @@ EngineOrError make_io_uring(const EngineChoice& choice, int root_fd,
 EngineOrError make_helper(const EngineChoice& choice, int root_fd,
                           const SchemeEnvironment& environment) {
   std::string error;
-  const auto queue =
-      make_helper_queue(environment.executor, choice.helper, root_fd, environment.seed, error);
+  const auto queue = make_helper_queue(environment.executor, choice.helper, root_fd,
+                                       environment.seed, error, environment.on_event);
   return over(queue, error, root_fd, environment);
 }
 

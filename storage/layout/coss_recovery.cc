@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "storage/layout/change_signal.h"
 #include "storage/layout/coss_membufs.h"
-#include "storage/layout/coss_signal.h"
 
 namespace storage {
 
@@ -118,7 +118,7 @@ struct Scan {
   const uint32_t previous_count;
   const uint32_t stripe_count;
   Replay replay;
-  CossSignal signal;
+  ChangeSignal signal;
   uint32_t next = 0;
   unsigned running = 0;
   std::vector<uint32_t> damaged;

@@ -77,17 +77,23 @@ std::span<const SchemeOption> coss_options() {
   return kOptions;
 }
 
+uint64_t coss_largest_object(const SchemeSpec& spec, std::string& error) {
+  return parse_coss_options(spec, error).object_size_bytes_max;
+}
+
 SchemeOrError make_log_of_stripes(const SchemeSpec& spec, const SchemeEnvironment& environment,
                                   const EngineFactory& make_engine_for) {
   SchemeOrError made;
   const CossOptions options = parse_coss_options(spec, made.error);
   if (!made.error.empty()) return made;
+  made.not_opened = true;
   std::unique_ptr<CossVolume> volume = CossVolume::open(
       spec.path, options, new_store_id(spec, environment), CossVolume::Access::kUse, made.error);
   if (volume == nullptr) return made;
   EngineOrError engine = make_engine_for(volume->directory_fd(), environment);
   made.error = std::move(engine.error);
   if (engine.engine == nullptr) return made;
+  made.not_opened = false;
   made.scheme = std::make_unique<CossScheme>(std::make_shared<CossStore>(
       "coss", options, environment, std::move(volume), std::move(engine.engine)));
   return made;

@@ -3,8 +3,10 @@
 // it is full; the oldest stripe is overwritten. Formats: docs/formats-coss.md.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "storage/layout/ufs_scheme.h"
 #include "storage/registry.h"
@@ -24,6 +26,10 @@ std::span<const SchemeOption> coss_options();
 /// What a crash takes before that is undone: an object is missing or its older version is there,
 /// and a removed object may be there again. What is durable stays done, whatever happens later.
 SchemeOrError make_coss(const SchemeSpec& spec, const SchemeEnvironment& environment);
+
+/// The largest body that a store of this specification takes; touches no disk. On failure `error`
+/// is one line.
+uint64_t coss_largest_object(const SchemeSpec& spec, std::string& error);
 
 /// make_coss with a given engine; `directory_fd` is the folder that the file lies in.
 SchemeOrError make_log_of_stripes(const SchemeSpec& spec, const SchemeEnvironment& environment,

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "storage/layout/coss_recovery.h"
-#include "storage/layout/volume_open.h"
 
 namespace storage {
 
@@ -21,14 +20,6 @@ constexpr uint64_t kStopFailuresMax = 3;
 constexpr unsigned kRelocationsMax = 2;
 
 }  // namespace
-
-CossStore::Operation::Operation(std::shared_ptr<CossStore> store) : store_(std::move(store)) {
-  ++store_->operations_;
-}
-
-CossStore::Operation::~Operation() {
-  if (store_ != nullptr && --store_->operations_ == 0) store_->signal_->notify();
-}
 
 CossStore::Pin::Pin(std::shared_ptr<CossStore> store, uint32_t stripe)
     : store_(std::move(store)), stripe_(stripe) {
@@ -52,19 +43,14 @@ void CossStore::Pin::release() {
 CossStore::CossStore(std::string_view name, const CossOptions& options,
                      const SchemeEnvironment& environment, std::unique_ptr<CossVolume> volume,
                      std::unique_ptr<IoEngine> engine)
-    : options_(options),
-      environment_(environment),
-      volume_(std::move(volume)),
-      engine_(std::move(engine)),
-      signal_(std::make_shared<CossSignal>(environment.executor)),
+    : VolumeStore(name, environment, std::move(volume), std::move(engine)),
+      options_(options),
       index_(volume_->geometry(), environment.key_hash_bits),
       log_(
           volume_->geometry(), options.membufs, environment.executor, index_,
           [this](uint32_t stripe) { begin_flush(stripe); },
           [signal = signal_] { signal->notify(); }),
       draft_bytes_(std::make_shared<std::atomic<uint64_t>>(0)) {
-  info_.name = name;
-  info_.persistent = true;
   info_.capacity_bytes = uint64_t{options.stripe_count} * options.stripe_size_bytes;
   info_.object_size_bytes_max = options.object_size_bytes_max;
   info_.alignment_bytes = options.block_size_bytes;
@@ -82,32 +68,12 @@ size_t CossStore::alignment() const {
   return std::max<size_t>(file_->alignment_bytes(), 1);
 }
 
-Task<RecoveryReport> CossStore::start() {
-  if (state_ != State::kNew) co_return Error(Errc::kStopped);
-  const SteadyTime begin = environment_.clock.steady_now();
-  const Operation operation(shared_from_this());
-  Result<void> done = co_await open_file();
-  if (done) done = co_await recover();
-  if (!done) co_return done.error();
-  if (state_ != State::kNew) co_return Error(Errc::kStopped);
-  state_ = State::kRunning;
-  recovery_.objects = index_.count();
-  recovery_.size_bytes = index_.size_bytes();
-  recovery_.duration = environment_.clock.steady_now() - begin;
-  co_return recovery_;
-}
-
-Task<void> CossStore::open_file() {
-  Result<std::unique_ptr<File>> file = co_await open_volume_file(
-      *engine_, volume_->name(), true, kCossPageSize,
-      "coss: the filesystem refuses O_DIRECT, so stripes go through the page cache",
-      info_.warnings);
-  if (!file) co_return file.error();
-  file_ = std::move(*file);
-  co_return Result<void>();
-}
-
 Task<void> CossStore::recover() {
+  Result<void> done =
+      co_await open_file(true, kCossPageSize,
+                         "coss: the filesystem refuses O_DIRECT, so stripes go through the page "
+                         "cache");
+  if (!done) co_return done;
   Result<CossRecovery> found = co_await recover_coss(
       file_, geometry(), volume_->previous_stripe_count(), environment_.executor, index_);
   if (!found) co_return found.error();
@@ -116,7 +82,7 @@ Task<void> CossStore::recover() {
   for (const CossLiveStripe& stripe : found->live) log_.adopt(stripe.stripe, stripe.generation);
   log_.begin(found->newest_stripe, found->next_generation, found->floor);
   // From here on the store is not clean, and says so before anything else is written.
-  Result<void> done = co_await write_state(false, CossIndexExtent());
+  done = co_await write_state(false, CossIndexExtent());
   if (!done) co_return done;
   // What hid these lies in stripes that the store no longer has.
   for (const KeyHash hash : found->resurrected) log_.note_removal(hash);
@@ -124,6 +90,8 @@ Task<void> CossStore::recover() {
   if (done) done = co_await wipe(found->stale);
   if (!done) co_return done;
   if (!volume_->adopt_size()) co_return Error(Errc::kIo, errno);
+  recovery_.objects = index_.count();
+  recovery_.size_bytes = index_.size_bytes();
   co_return Result<void>();
 }
 
@@ -137,28 +105,6 @@ Task<void> CossStore::wipe(std::span<const uint32_t> stripes) {
   }
   if (stripes.empty()) co_return Result<void>();
   co_return co_await file_->sync();
-}
-
-Task<void> CossStore::stop(StopMode mode) {
-  const bool was_running = state_ == State::kRunning;
-  if (state_ == State::kStopping) {
-    while (state_ != State::kStopped) co_await signal_->wait_for_ever();
-  }
-  if (state_ == State::kStopped) co_return Result<void>();
-  state_ = State::kStopping;
-  abandoning_ = mode == StopMode::kAbandon;
-  signal_->notify();
-  while (operations_ > 0) co_await signal_->wait_for_ever();
-  Result<void> result;
-  if (was_running && mode == StopMode::kDrain) result = co_await leave_clean();
-  if (file_ != nullptr) {
-    const Result<void> closed = co_await file_->close();
-    if (result) result = closed;
-  }
-  state_ = State::kStopped;
-  volume_->unlock();
-  signal_->notify();
-  co_return result;
 }
 
 // Brings all that is in memory to the disk.
@@ -216,8 +162,7 @@ Task<void> CossStore::write_state(bool clean, CossIndexExtent index) {
 
 void CossStore::begin_flush(uint32_t stripe) {
   Operation operation(shared_from_this());
-  boost::asio::co_spawn(environment_.executor,
-                        flush(shared_from_this(), stripe, std::move(operation)),
+  boost::asio::co_spawn(environment_.executor, flush(self(), stripe, std::move(operation)),
                         boost::asio::detached);
 }
 

@@ -11,8 +11,8 @@
 #include "storage/layout/coss_index.h"
 #include "storage/layout/coss_log.h"
 #include "storage/layout/coss_options.h"
-#include "storage/layout/coss_signal.h"
 #include "storage/layout/coss_volume.h"
+#include "storage/layout/volume_store.h"
 #include "storage/registry.h"
 #include "storage/scheme.h"
 
@@ -41,24 +41,10 @@ struct CossVersion {
 };
 
 /// Shared by scheme, readers, writers and background work. All calls on the executor.
-class CossStore : public std::enable_shared_from_this<CossStore> {
+class CossStore final : public VolumeStore<CossVolume> {
  public:
-  enum class State { kNew, kRunning, kStopping, kStopped };
-
   CossStore(std::string_view name, const CossOptions& options, const SchemeEnvironment& environment,
             std::unique_ptr<CossVolume> volume, std::unique_ptr<IoEngine> engine);
-
-  /// Marks one running operation, for stop() to wait for. Move-only.
-  class Operation {
-   public:
-    explicit Operation(std::shared_ptr<CossStore> store);
-    Operation(Operation&& other) noexcept = default;
-    Operation& operator=(Operation&&) = delete;
-    ~Operation();
-
-   private:
-    std::shared_ptr<CossStore> store_;
-  };
 
   /// Keeps a stripe from being overwritten. Move-only.
   class Pin {
@@ -75,21 +61,16 @@ class CossStore : public std::enable_shared_from_this<CossStore> {
     uint32_t stripe_ = 0;
   };
 
-  const SchemeInfo& info() const { return info_; }
   const CossOptions& options() const { return options_; }
   const CossGeometry& geometry() const { return volume_->geometry(); }
-  bool running() const { return state_ == State::kRunning; }
   /// Whether what is under way is to be given up, rather than finished.
-  bool abandoning() const { return abandoning_; }
+  bool abandoning() const { return is_abandoning(); }
   IoEngine& engine() { return *engine_; }
   BufferPool& buffers() { return environment_.buffers; }
   CossIndex& index() { return index_; }
   CossLog& log() { return log_; }
   CossCounts& counts() { return counts_; }
   boost::asio::any_io_executor executor() const { return environment_.executor; }
-
-  Task<RecoveryReport> start();
-  Task<void> stop(StopMode mode);
 
   /// The bytes from `offset_bytes` of the file on, in a buffer of the pool where they fit into one;
   /// kCorrupt where the file ends before.
@@ -123,11 +104,10 @@ class CossStore : public std::enable_shared_from_this<CossStore> {
   void visit_counters(CounterVisitor& visitor) const;
 
  private:
-  Task<void> open_file();
-  Task<void> recover();
+  Task<void> recover() override;
   Task<void> wipe(std::span<const uint32_t> stripes);
   Task<void> write_state(bool clean, CossIndexExtent index);
-  Task<void> leave_clean();
+  Task<void> leave_clean() override;
   Task<void> settle_removals();
   void begin_flush(uint32_t stripe);
   Task<void> write_stripe(uint32_t stripe);
@@ -135,24 +115,18 @@ class CossStore : public std::enable_shared_from_this<CossStore> {
                                             Operation operation);
   size_t alignment() const;
 
+  std::shared_ptr<CossStore> self() {
+    return std::static_pointer_cast<CossStore>(shared_from_this());
+  }
+
   const CossOptions options_;
-  SchemeEnvironment environment_;
-  SchemeInfo info_;
-  std::unique_ptr<CossVolume> volume_;
-  std::unique_ptr<IoEngine> engine_;
-  std::shared_ptr<File> file_;
-  const std::shared_ptr<CossSignal> signal_;
   CossIndex index_;
   CossLog log_;
   CossCounts counts_;
   std::shared_ptr<std::atomic<uint64_t>> draft_bytes_;
 
-  State state_ = State::kNew;
-  bool abandoning_ = false;
-  uint64_t operations_ = 0;
   bool writing_state_ = false;
   unsigned relocations_ = 0;
-  RecoveryReport recovery_;
 };
 
 }  // namespace storage

@@ -6,13 +6,13 @@
 #include <system_error>
 #include <vector>
 
+#include "storage/layout/known_stores.h"
 #include "storage/layout/rounding.h"
 
 namespace storage {
 
 namespace {
 
-constexpr const char* kNameInFolder = "cacheoff-coss";
 // Has to be blank before a store is made: every filesystem and partition table marks it.
 constexpr size_t kFrontSize = 1024 * 1024;
 
@@ -27,7 +27,7 @@ std::unique_ptr<CossVolume> CossVolume::open(const std::filesystem::path& path,
                                              Access access, std::string& error) {
   std::unique_ptr<CossVolume> volume(new CossVolume());
   volume->capacity_bytes_ = options.capacity_bytes;
-  volume->file_ = VolumeFile::open(path, kNameInFolder, access, error);
+  volume->file_ = VolumeFile::open(path, kCossNameInFolder, access, error);
   if (volume->file_ == nullptr) return nullptr;
   if (volume->take_over(options, access, new_id, error)) return volume;
   volume->file_->remove_if_made();

@@ -20,7 +20,7 @@ class NoneScheme final : public StorageScheme {
   }
   Task<std::unique_ptr<Reader>> open(Key) override { co_return refusal(Errc::kNotFound); }
   Task<std::unique_ptr<Writer>> create(Key, Metadata, std::optional<uint64_t>) override {
-    co_return refusal(Errc::kNoSpace);
+    co_return refusal(Errc::kKeepsNothing);
   }
   Task<void> update(Key, Metadata) override { co_return refusal(Errc::kNotFound); }
   Task<void> remove(Key) override {

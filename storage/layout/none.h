@@ -5,7 +5,7 @@
 
 namespace storage {
 
-/// Every open() is a miss, every create() is declined as kNoSpace.
+/// Every open() is a miss, every create() is declined as kKeepsNothing.
 SchemeOrError make_none(const SchemeSpec& spec, const SchemeEnvironment& environment);
 
 }  // namespace storage

@@ -14,6 +14,8 @@ namespace storage {
 namespace {
 
 constexpr uint32_t kSlotsMin = 16;
+/// Behind a limited rate a queue without bound would let clients wait without bound.
+constexpr std::chrono::milliseconds kPacedWaitMax{1000};
 
 constexpr std::array<SchemeOption, 7> kOptions = {{
     {"slot-size", "16K", "size of a slot, a power of two from 4K to 1M"},
@@ -23,8 +25,9 @@ constexpr std::array<SchemeOption, 7> kOptions = {{
      "slots kept free ahead of their use, at most a sixteenth of all (left out: 64 or that many)"},
     {"direct", "off", "on: past the page cache (O_DIRECT)"},
     {"max-swap-rate", "0", "reads and writes a second, which are paced; 0: as many as there are"},
-    {"swap-timeout", "0",
-     "milliseconds; what would have to wait longer for the disk is declined; 0: nothing is"},
+    {"swap-timeout", "",
+     "milliseconds; what would have to wait longer for the disk is declined; 0: nothing is; if not "
+     "given, 1000 with a max-swap-rate and 0 without"},
 }};
 
 std::string text_of(const SchemeSpec& spec, const SchemeOption& option) {
@@ -120,8 +123,12 @@ RockOptions parse_rock_options(const SchemeSpec& spec, std::string& error) {
   options.direct = direct == "on";
   if (direct != "on" && direct != "off") complain(spec, kOptions[4], "give on or off", error);
   options.swap_rate_max = parse_number(spec, kOptions[5], 10'000'000, error);
-  options.swap_timeout =
-      std::chrono::milliseconds(parse_number(spec, kOptions[6], 3'600'000, error));
+  if (spec.options.contains("swap-timeout")) {
+    options.swap_timeout =
+        std::chrono::milliseconds(parse_number(spec, kOptions[6], 3'600'000, error));
+  } else if (options.swap_rate_max > 0) {
+    options.swap_timeout = kPacedWaitMax;
+  }
   if (error.empty() && spec.path.empty()) {
     error = "scheme " + spec.scheme +
             ": give its file or block device, such as path=/var/cache/cacheoff.rock";

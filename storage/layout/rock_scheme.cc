@@ -79,17 +79,23 @@ std::span<const SchemeOption> rock_options() {
   return kOptions;
 }
 
+uint64_t rock_largest_object(const SchemeSpec& spec, std::string& error) {
+  return parse_rock_options(spec, error).object_size_bytes_max;
+}
+
 SchemeOrError make_chained_slots(const SchemeSpec& spec, const SchemeEnvironment& environment,
                                  const EngineFactory& make_engine_for) {
   SchemeOrError made;
   const RockOptions options = parse_rock_options(spec, made.error);
   if (!made.error.empty()) return made;
+  made.not_opened = true;
   std::unique_ptr<RockVolume> volume = RockVolume::open(
       spec.path, options, new_store_id(environment), RockVolume::Access::kUse, made.error);
   if (volume == nullptr) return made;
   EngineOrError engine = make_engine_for(volume->directory_fd(), environment);
   made.error = std::move(engine.error);
   if (engine.engine == nullptr) return made;
+  made.not_opened = false;
   made.scheme = std::make_unique<RockScheme>(std::make_shared<RockStore>(
       "rock", options, environment, std::move(volume), std::move(engine.engine)));
   return made;

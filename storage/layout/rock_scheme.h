@@ -3,8 +3,10 @@
 // cache_dir rock), on any engine. Formats: docs/formats-rock.md.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "storage/layout/ufs_scheme.h"
 #include "storage/registry.h"
@@ -22,6 +24,10 @@ std::span<const SchemeOption> rock_options();
 /// ends in any way. When the machine does, what the kernel had not yet written is lost, whole
 /// objects or the latest version of one, and nothing torn or mixed is ever served.
 SchemeOrError make_rock(const SchemeSpec& spec, const SchemeEnvironment& environment);
+
+/// The largest body that a store of this specification takes; touches no disk. On failure `error`
+/// is one line.
+uint64_t rock_largest_object(const SchemeSpec& spec, std::string& error);
 
 /// make_rock with a given engine; `directory_fd` is the folder that the file lies in.
 SchemeOrError make_chained_slots(const SchemeSpec& spec, const SchemeEnvironment& environment,

@@ -13,7 +13,6 @@
 #include "storage/layout/aligned_buffer.h"
 #include "storage/layout/rock_clean_index.h"
 #include "storage/layout/rock_recovery.h"
-#include "storage/layout/volume_open.h"
 
 namespace storage {
 
@@ -35,14 +34,6 @@ std::unique_ptr<ReplacementPolicy> make_checked_policy(const RockOptions& option
 }
 
 }  // namespace
-
-RockStore::Operation::Operation(std::shared_ptr<RockStore> store) : store_(std::move(store)) {
-  ++store_->operations_;
-}
-
-RockStore::Operation::~Operation() {
-  if (store_ != nullptr && --store_->operations_ == 0) store_->signal_->notify();
-}
 
 RockStore::Pin::Pin(std::shared_ptr<RockStore> store, uint32_t first_slot)
     : store_(std::move(store)), first_slot_(first_slot) {
@@ -69,49 +60,23 @@ void RockStore::Pin::release() {
 RockStore::RockStore(std::string_view name, const RockOptions& options,
                      const SchemeEnvironment& environment, std::unique_ptr<RockVolume> volume,
                      std::unique_ptr<IoEngine> engine)
-    : options_(options),
-      environment_(environment),
-      volume_(std::move(volume)),
-      engine_(std::move(engine)),
-      signal_(std::make_shared<ChangeSignal>(environment.executor)),
+    : VolumeStore(name, environment, std::move(volume), std::move(engine)),
+      options_(options),
       index_(make_checked_policy(options), options.slot_count, environment.key_hash_bits),
       slots_(options.slot_count),
       turns_(environment.executor),
       pacing_(options.swap_rate_max, options.swap_timeout) {
-  info_.name = name;
-  info_.persistent = true;
   info_.capacity_bytes = uint64_t{options.slot_count} * options.slot_size_bytes;
   info_.object_size_bytes_max = options.object_size_bytes_max;
   info_.alignment_bytes = kRockPageSize;
 }
 
-Task<RecoveryReport> RockStore::start() {
-  if (state_ != State::kNew) co_return Error(Errc::kStopped);
-  const SteadyTime begin = environment_.clock.steady_now();
-  const Operation operation(shared_from_this());
-  Result<void> done = co_await open_file();
-  if (done) done = co_await recover();
-  if (!done) co_return done.error();
-  if (state_ != State::kNew) co_return Error(Errc::kStopped);
-  state_ = State::kRunning;
-  recovery_.objects = index_.count();
-  recovery_.size_bytes = index_.size_bytes();
-  recovery_.duration = environment_.clock.steady_now() - begin;
-  co_return recovery_;
-}
-
-Task<void> RockStore::open_file() {
-  Result<std::unique_ptr<File>> file =
-      co_await open_volume_file(*engine_, volume_->name(), options_.direct, kRockPageSize,
-                                "rock: the filesystem refuses O_DIRECT, so direct=on has no "
-                                "effect: slots go through the page cache",
-                                info_.warnings);
-  if (!file) co_return file.error();
-  file_ = std::move(*file);
-  co_return Result<void>();
-}
-
 Task<void> RockStore::recover() {
+  const Result<void> opened =
+      co_await open_file(options_.direct, kRockPageSize,
+                         "rock: the filesystem refuses O_DIRECT, so direct=on has no effect: slots "
+                         "go through the page cache");
+  if (!opened) co_return opened;
   Result<RockRecovery> found = co_await recover_rock(
       file_, geometry(), volume_->previous_slot_count(), environment_.executor, index_, slots_);
   if (!found) co_return found.error();
@@ -127,34 +92,15 @@ Task<void> RockStore::recover() {
     if (!cleared) co_return cleared;
   }
   if (!volume_->adopt_size()) co_return Error(Errc::kIo, errno);
+  recovery_.objects = index_.count();
+  recovery_.size_bytes = index_.size_bytes();
   co_return Result<void>();
-}
-
-Task<void> RockStore::stop(StopMode mode) {
-  const bool was_running = state_ == State::kRunning;
-  if (state_ == State::kStopping) {
-    while (state_ != State::kStopped) co_await signal_->wait_for_ever();
-  }
-  if (state_ == State::kStopped) co_return Result<void>();
-  state_ = State::kStopping;
-  signal_->notify();
-  while (operations_ > 0) co_await signal_->wait_for_ever();
-  Result<void> result;
-  if (was_running && mode == StopMode::kDrain) result = co_await leave_clean();
-  if (file_ != nullptr) {
-    const Result<void> closed = co_await file_->close();
-    if (result) result = closed;
-  }
-  state_ = State::kStopped;
-  volume_->unlock();
-  signal_->notify();
-  co_return result;
 }
 
 Task<void> RockStore::leave_clean() {
   if (!volume_->in_place()) co_return Error(Errc::kIo, errno);
   retry_condemned(condemned_.size());
-  while (operations_ > 0) co_await signal_->wait_for_ever();
+  while (operations_under_way()) co_await signal_->wait_for_ever();
   // The clean index would hide a head slot that is still there until it comes back after a crash:
   // only a scan finds it.
   if (!condemned_.empty()) co_return condemned_.front().error;
@@ -326,10 +272,9 @@ void RockStore::begin_retirement(Retired gone) {
   retiring_slots_ += gone.slot_count;
   gone.ticket = lanes_[index_.shortened(gone.version.hash)].next_ticket++;
   Operation operation(shared_from_this());
-  boost::asio::co_spawn(
-      environment_.executor,
-      finish_retirement(shared_from_this(), std::move(gone), std::move(operation)),
-      boost::asio::detached);
+  boost::asio::co_spawn(environment_.executor,
+                        finish_retirement(self(), std::move(gone), std::move(operation)),
+                        boost::asio::detached);
 }
 
 boost::asio::awaitable<void> RockStore::finish_retirement(std::shared_ptr<RockStore> store,

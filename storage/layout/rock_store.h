@@ -22,6 +22,7 @@
 #include "storage/layout/rock_pacing.h"
 #include "storage/layout/rock_slots.h"
 #include "storage/layout/rock_volume.h"
+#include "storage/layout/volume_store.h"
 #include "storage/registry.h"
 #include "storage/scheme.h"
 
@@ -43,24 +44,10 @@ struct RockCounts {
 };
 
 /// Shared by scheme, readers, writers and background work. All calls on the executor.
-class RockStore : public std::enable_shared_from_this<RockStore> {
+class RockStore final : public VolumeStore<RockVolume> {
  public:
-  enum class State { kNew, kRunning, kStopping, kStopped };
-
   RockStore(std::string_view name, const RockOptions& options, const SchemeEnvironment& environment,
             std::unique_ptr<RockVolume> volume, std::unique_ptr<IoEngine> engine);
-
-  /// Marks one running operation, for stop() to wait for. Move-only.
-  class Operation {
-   public:
-    explicit Operation(std::shared_ptr<RockStore> store);
-    Operation(Operation&& other) noexcept = default;
-    Operation& operator=(Operation&&) = delete;
-    ~Operation();
-
-   private:
-    std::shared_ptr<RockStore> store_;
-  };
 
   /// Keeps the slots of a part from being used for anything else. Move-only; may hold nothing.
   class Pin {
@@ -78,17 +65,12 @@ class RockStore : public std::enable_shared_from_this<RockStore> {
     uint32_t first_slot_ = kRockNoSlot;
   };
 
-  const SchemeInfo& info() const { return info_; }
   const RockOptions& options() const { return options_; }
   const RockGeometry& geometry() const { return volume_->geometry(); }
-  bool running() const { return state_ == State::kRunning; }
   RockIndex& index() { return index_; }
   RockSlots& slots() { return slots_; }
   RockCounts& counts() { return counts_; }
   KeyTurns& turns() { return turns_; }
-
-  Task<RecoveryReport> start();
-  Task<void> stop(StopMode mode);
 
   // The disk.
 
@@ -150,10 +132,9 @@ class RockStore : public std::enable_shared_from_this<RockStore> {
     uint64_t serving = 0;
   };
 
-  Task<void> open_file();
-  Task<void> recover();
+  Task<void> recover() override;
   Task<void> write_state(RockState state);
-  Task<void> leave_clean();
+  Task<void> leave_clean() override;
   bool evict_one();
   void make_room_ahead();
   void begin_retirement(Retired gone);
@@ -165,21 +146,17 @@ class RockStore : public std::enable_shared_from_this<RockStore> {
   void retry_condemned(size_t count_max);
   Task<void> pace();
 
+  std::shared_ptr<RockStore> self() {
+    return std::static_pointer_cast<RockStore>(shared_from_this());
+  }
+
   const RockOptions options_;
-  SchemeEnvironment environment_;
-  SchemeInfo info_;
-  std::unique_ptr<RockVolume> volume_;
-  std::unique_ptr<IoEngine> engine_;
-  std::shared_ptr<File> file_;
-  const std::shared_ptr<ChangeSignal> signal_;
   RockIndex index_;
   RockSlots slots_;
   KeyTurns turns_;
   RockPacing pacing_;
   RockCounts counts_;
 
-  State state_ = State::kNew;
-  uint64_t operations_ = 0;
   uint64_t next_generation_ = 1;
   uint64_t claimed_ = 0;
   uint64_t writers_ = 0;
@@ -187,7 +164,6 @@ class RockStore : public std::enable_shared_from_this<RockStore> {
   uint64_t retiring_slots_ = 0;  // that become free when their head has been cleared
   std::unordered_map<KeyHash, Lane, KeyHashHasher> lanes_;
   std::vector<Retired> condemned_;  // could not be cleared; their slots are not used again before
-  RecoveryReport recovery_;
 };
 
 }  // namespace storage

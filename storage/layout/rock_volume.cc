@@ -6,13 +6,11 @@
 #include <system_error>
 #include <vector>
 
-#include "storage/base/units.h"
+#include "storage/layout/known_stores.h"
 
 namespace storage {
 
 namespace {
-
-constexpr const char* kNameInFolder = "cacheoff-rock";
 
 std::string errno_text(int system_errno) {
   return std::generic_category().message(system_errno);
@@ -24,7 +22,7 @@ std::unique_ptr<RockVolume> RockVolume::open(const std::filesystem::path& path,
                                              const RockOptions& options, uint64_t new_id,
                                              Access access, std::string& error) {
   std::unique_ptr<RockVolume> volume(new RockVolume());
-  volume->file_ = VolumeFile::open(path, kNameInFolder, access, error);
+  volume->file_ = VolumeFile::open(path, kRockNameInFolder, access, error);
   if (volume->file_ == nullptr) return nullptr;
   if (volume->take_over(options, access, new_id, error)) return volume;
   volume->file_->remove_if_made();

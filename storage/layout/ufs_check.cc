@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/io/blocking.h"
+#include "storage/layout/filesystem_room.h"
 #include "storage/layout/ufs_directory.h"
 #include "storage/layout/ufs_object.h"
 #include "storage/layout/ufs_reader.h"
@@ -163,7 +164,12 @@ Task<CheckReport> check_ufs(SchemeSpec spec, SchemeEnvironment environment) {
   if (directory == nullptr) co_return failed;
   Check check(*directory, environment);
   Result<CheckReport> report = co_await check.run();
-  if (report) co_return report;
+  if (report) {
+    std::string warning =
+        beyond_filesystem(directory->fd(), spec.capacity_bytes, report->size_bytes);
+    if (!warning.empty()) report->warnings.push_back(std::move(warning));
+    co_return report;
+  }
   failed.error = "cache directory " + spec.path.string() +
                  ": the check cannot go on: " + to_string(report.error());
   co_return failed;

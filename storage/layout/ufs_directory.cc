@@ -150,6 +150,9 @@ bool UfsDirectory::lock_marker(const std::string& name, Access access, std::stri
   if (marker_fd_ < 0 && errno == ENOENT && use) {
     bool readable = false;
     if (!is_empty_folder(directory_fd_, readable)) {
+      const std::string other = store_in_folder(directory_fd_);
+      error = name + other;
+      if (!other.empty()) return false;
       error = name + "holds files but is no ufs store of cacheoff (there is no " + marker +
               "); give an empty or a new folder";
       return false;
@@ -160,8 +163,12 @@ bool UfsDirectory::lock_marker(const std::string& name, Access access, std::stri
     }
   }
   if (marker_fd_ < 0) {
-    error = name + (errno == ENOENT ? "is no ufs store of cacheoff (there is no " + marker + ")"
-                                    : "cannot open " + marker + ": " + reason(errno));
+    const int failure = errno;
+    const std::string other = store_in_folder(directory_fd_);
+    error = name + other;
+    if (failure == ENOENT && !other.empty()) return false;
+    error = name + (failure == ENOENT ? "is no ufs store of cacheoff (there is no " + marker + ")"
+                                      : "cannot open " + marker + ": " + reason(failure));
     return false;
   }
   if (::flock(marker_fd_, LOCK_EX | LOCK_NB) == 0) return true;
@@ -198,8 +205,9 @@ bool UfsDirectory::read_marker(const std::string& name, Access access, std::stri
                       found.l2 >= 1 && found.l2 <= 256;
   if (!parsed) {
     error = name + std::string(kUfsMarkerName) +
-            " is damaged or of another version of cacheoff; put it right, or empty the folder to "
-            "start anew";
+            " is damaged or of another version of cacheoff; write the store's three lines into it "
+            "again ('cacheoff ufs store, version 1', 'l1=16', 'l2=256', with the store's own "
+            "numbers), or empty the folder to start anew";
     return false;
   }
   if (access == Access::kUse && found != shape_) {

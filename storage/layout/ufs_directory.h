@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "storage/base/error.h"
+#include "storage/layout/known_stores.h"
 
 namespace storage {
 
@@ -20,8 +21,6 @@ struct UfsShape {
   friend bool operator==(const UfsShape& left, const UfsShape& right) = default;
 };
 
-/// The file of each store that says what the folder is and carries the lock.
-inline constexpr std::string_view kUfsMarkerName = "cacheoff-ufs";
 /// Files with successive numbers stay together in one folder up to this number, so that what was
 /// written together lies together.
 inline constexpr uint64_t kUfsFilesPerFolder = 256;

@@ -76,20 +76,33 @@ std::span<const SchemeOption> ufs_options() {
   return ufs_option_table();
 }
 
+uint64_t ufs_largest_object(const SchemeSpec& spec, std::string& error) {
+  return parse_ufs_options(spec, error).object_size_bytes_max;
+}
+
 SchemeOrError make_file_per_object(std::string_view name, const SchemeSpec& spec,
                                    const SchemeEnvironment& environment,
                                    const EngineFactory& make_engine) {
   SchemeOrError made;
   const UfsOptions options = parse_ufs_options(spec, made.error);
   if (!made.error.empty()) return made;
+  made.not_opened = true;
   std::unique_ptr<UfsDirectory> directory =
       UfsDirectory::open(spec.path, options.shape, UfsDirectory::Access::kUse, made.error);
   if (directory == nullptr) return made;
-  EngineOrError engine = make_engine(directory->fd(), environment);
+  SchemeEnvironment outside = environment;
+  if (environment.on_event) {
+    outside.on_event = [tell = environment.on_event,
+                        path = spec.path.string()](const std::string& line) {
+      tell("cache directory " + path + ": " + line);
+    };
+  }
+  EngineOrError engine = make_engine(directory->fd(), outside);
   if (engine.engine == nullptr) {
     made.error = "scheme " + spec.scheme + ": " + engine.error;
     return made;
   }
+  made.not_opened = false;
   made.scheme = std::make_unique<UfsScheme>(std::make_shared<UfsStore>(
       name, options, environment, std::move(directory), std::move(engine.engine)));
   return made;

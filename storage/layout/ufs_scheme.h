@@ -2,9 +2,11 @@
 // blocking engine, on a thread pool, and on a helper process. Formats: docs/formats-ufs.md.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "storage/io/engine.h"
@@ -29,6 +31,10 @@ std::span<const SchemeOption> diskd_scheme_options();
 /// goes with stop() or with the scheme. The engine, if not chosen by `engine=`, makes blocking
 /// calls on the executor.
 SchemeOrError make_ufs(const SchemeSpec& spec, const SchemeEnvironment& environment);
+
+/// The largest body that a store of this specification takes, for any engine; touches no disk. On
+/// failure `error` is one line.
+uint64_t ufs_largest_object(const SchemeSpec& spec, std::string& error);
 
 /// The same on a pool of threads: no call blocks the executor, and while too many wait new objects
 /// are declined with kOverloaded.

@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 
+#include "storage/layout/filesystem_room.h"
 #include "storage/layout/ufs_rebuild.h"
 #include "storage/layout/ufs_writer.h"
 #include "storage/replacement/policies.h"
@@ -78,6 +79,9 @@ Task<RecoveryReport> UfsStore::start() {
   recovery_ = recovery->report;
   recovery_.objects = index_.count();
   recovery_.size_bytes = index_.size_bytes();
+  std::string warning =
+      beyond_filesystem(directory_->fd(), options_.capacity_bytes, recovery_.size_bytes);
+  if (!warning.empty()) info_.warnings.push_back(std::move(warning));
   recovery_.duration = environment_.clock.steady_now() - begin;
   co_return recovery_;
 }

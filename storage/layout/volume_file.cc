@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "storage/base/units.h"
+#include "storage/layout/known_stores.h"
 
 namespace storage {
 
@@ -20,10 +21,9 @@ std::string errno_text(int system_errno) {
   return std::generic_category().message(system_errno);
 }
 
-// Whether a folder holds anything, and not the store's file.
-bool is_of_others(const std::filesystem::path& folder, const std::string& name) {
+// Whether a folder holds anything.
+bool is_of_others(const std::filesystem::path& folder) {
   std::error_code unreadable;
-  const bool ours = std::filesystem::exists(folder / name, unreadable);
   // What a new filesystem has in it belongs to nobody.
   const auto is_foreign = [](const std::filesystem::directory_entry& entry) {
     return entry.path().filename() != "lost+found";
@@ -33,7 +33,7 @@ bool is_of_others(const std::filesystem::path& folder, const std::string& name) 
        !unreadable && entry != end && !foreign; entry.increment(unreadable)) {
     foreign = is_foreign(*entry);
   }
-  return foreign && !ours;
+  return foreign;
 }
 
 }  // namespace
@@ -69,17 +69,12 @@ bool VolumeFile::open_file(const std::filesystem::path& given_path, std::string_
   const std::filesystem::path folder =
       in_folder ? path : (path.has_parent_path() ? path.parent_path() : ".");
   name_ = in_folder ? std::string(name_in_folder) : path.filename().string();
-  if (in_folder && access == Access::kUse && is_of_others(path, name_)) {
-    error = shown_path_ +
-            ": the folder holds something else than a store of this kind: give a new " +
-            "or empty folder, or a file in this one";
-    return false;
-  }
   directory_fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory_fd_ < 0) {
     error = shown_path_ + ": cannot open the folder " + folder.string() + ": " + errno_text(errno);
     return false;
   }
+  if (in_folder && !holds_usable_place(path, access, error)) return false;
   int flags = O_RDWR | O_CLOEXEC;
   if (access == Access::kInspect) flags = O_RDONLY | O_CLOEXEC;
   // Refused by the kernel while the device is mounted.
@@ -105,6 +100,26 @@ bool VolumeFile::open_file(const std::filesystem::path& given_path, std::string_
     return false;
   }
   return true;
+}
+
+// Whether the store's file is in the folder, or may be made there.
+bool VolumeFile::holds_usable_place(const std::filesystem::path& folder, Access access,
+                                    std::string& error) const {
+  struct stat status {};
+  if (::fstatat(directory_fd_, name_.c_str(), &status, 0) == 0 || errno != ENOENT) return true;
+  const std::string other = store_in_folder(directory_fd_);
+  if (!other.empty()) {
+    error = shown_path_ + ": " + other;
+  } else if (access == Access::kInspect) {
+    error = shown_path_ + ": the folder holds no store of this kind (there is no " + name_ + ")";
+  } else if (is_of_others(folder)) {
+    error = shown_path_ +
+            ": the folder holds something else than a store of this kind: give a new " +
+            "or empty folder, or a file in this one";
+  } else {
+    return true;
+  }
+  return false;
 }
 
 uint64_t VolumeFile::size_bytes() const {

@@ -56,6 +56,8 @@ class VolumeFile {
 
  private:
   VolumeFile() = default;
+  bool holds_usable_place(const std::filesystem::path& folder, Access access,
+                          std::string& error) const;
   bool open_file(const std::filesystem::path& path, std::string_view name_in_folder, Access access,
                  std::string& error);
 

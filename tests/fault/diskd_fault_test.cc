@@ -151,6 +151,29 @@ TEST(DiskdFault, AHelperThatIsKilledCostsOnlyWhatWasUnderWay) {
   });
 }
 
+TEST(DiskdFault, ALossAndWhatBecomesOfItAreTold) {
+  UfsUnderTest store(64 << 20);
+  store.engine = quick_helper(std::chrono::seconds(20));
+  ASSERT_TRUE(store.start().has_value());
+  EXPECT_TRUE(store.events.empty()) << store.events.front();
+  const pid_t helper = helper_pid();
+  ASSERT_GT(helper, 0);
+  ::kill(helper, SIGKILL);
+  ASSERT_TRUE(wait_for_end(helper));
+  (void)store.put(key_of(1), object_of(1));
+  run_until(store.io(), [&store] { return store.count("helper_running") == 1; });
+  ASSERT_EQ(store.events.size(), 2u);
+  const std::string& loss = store.events[0];
+  EXPECT_TRUE(loss.starts_with("cache directory " + store.folder().string() + ": the helper ("))
+      << loss;
+  EXPECT_NE(loss.find("process " + std::to_string(helper) + ") has ended"), std::string::npos);
+  EXPECT_NE(loss.find("it is started again"), std::string::npos) << loss;
+  EXPECT_NE(store.events[1].find("process " + std::to_string(helper_pid()) + ") runs"),
+            std::string::npos)
+      << store.events[1];
+  for (const std::string& line : store.events) EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
 TEST(DiskdFault, AHelperThatIsStoppedIsReplaced) {
   const uint64_t seed = test_seed(2);
   SCOPED_TRACE(seed_trace(seed));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,10 +49,14 @@ Process::Process(std::vector<std::string> command,
   std::vector<char*> arguments;
   for (auto& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) {
     ::setpgid(0, 0);
+    // A test program that is killed itself leaves nothing behind.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
     ::dup2(out_pipe[1], 1);
     ::dup2(err_pipe[1], 2);
     for (const auto& [name, value] : extra_environment) {
@@ -149,7 +154,7 @@ ProcessResult run_command(std::vector<std::string> command, std::chrono::millise
 }
 
 std::string program_path(const std::string& name) {
-  return std::string(CACHEOFF_BINARY_DIR) + "/" + name;
+  return CACHEOFF_BINARY_DIR "/" + name;
 }
 
 bool command_exists(const std::string& name) {

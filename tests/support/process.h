@@ -18,8 +18,8 @@ struct ProcessResult {
   bool timed_out = false;  ///< It was killed because it did not end in time.
 };
 
-/// A running child with its output collected. The destructor kills (SIGKILL) and reaps it.
-/// One thread at a time.
+/// A running child with its output collected. The destructor kills (SIGKILL) and reaps it; should
+/// the thread that started it end before, the kernel kills it. One thread at a time.
 class Process {
  public:
   /// Starts `command[0]` (searched in PATH) in its own process group.

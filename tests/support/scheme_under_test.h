@@ -14,8 +14,7 @@
 #include "storage/layout/memory_front.h"
 #include "storage/registry.h"
 #include "tests/support/fake_clock.h"
-#include "tests/support/run_task.h"
-#include "tests/support/stored_object.h"
+#include "tests/support/store_calls.h"
 #include "tests/support/temp_dir.h"
 
 namespace testing_support {
@@ -97,7 +96,7 @@ struct SchemeLimits {
 };
 
 /// A scheme with all that it needs, on an io_context that runs only inside these calls.
-class SchemeUnderTest {
+class SchemeUnderTest : public StoreCalls<SchemeUnderTest> {
  public:
   explicit SchemeUnderTest(const SchemeCase& scheme_case, SchemeLimits limits = SchemeLimits())
       : case_(scheme_case),
@@ -120,11 +119,6 @@ class SchemeUnderTest {
   /// What the scheme has from the next restart() on.
   void set_limits(SchemeLimits limits) { limits_ = within_reach(limits); }
 
-  template <class T>
-  storage::Result<T> run(storage::Task<T> task) {
-    return run_task(io_, std::move(task));
-  }
-
   storage::Result<storage::RecoveryReport> start() { return run(scheme_->start()); }
 
   /// Stops the scheme, makes a new one over the same folder, and starts it.
@@ -133,29 +127,6 @@ class SchemeUnderTest {
     if (stopped.has_error()) return stopped.error();
     make();
     return start();
-  }
-
-  storage::Result<void> put(std::string key, StoredObject object,
-                            BodySize size = BodySize::kKnown) {
-    return run(store_object(*scheme_, std::move(key), std::move(object), size));
-  }
-  storage::Result<StoredObject> get(std::string key) {
-    return run(load_object(*scheme_, std::move(key)));
-  }
-  storage::Result<std::unique_ptr<storage::Reader>> open(std::string key) {
-    return run(scheme_->open(storage::Key(std::move(key))));
-  }
-  storage::Result<std::unique_ptr<storage::Writer>> create(
-      std::string key, std::string metadata, std::optional<uint64_t> size_bytes = std::nullopt) {
-    return run(scheme_->create(storage::Key(std::move(key)), storage::Metadata(std::move(metadata)),
-                               size_bytes));
-  }
-  storage::Result<void> update(std::string key, std::string metadata) {
-    return run(
-        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
-  }
-  storage::Result<void> remove(std::string key) {
-    return run(scheme_->remove(storage::Key(std::move(key))));
   }
 
  private:

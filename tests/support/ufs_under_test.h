@@ -13,19 +13,17 @@
 
 #include "storage/layout/ufs_directory.h"
 #include "storage/layout/ufs_scheme.h"
-#include "tests/support/counts.h"
 #include "tests/support/engine_under_test.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fault_engine.h"
 #include "tests/support/gated_engine.h"
-#include "tests/support/run_task.h"
-#include "tests/support/stored_object.h"
+#include "tests/support/store_calls.h"
 #include "tests/support/temp_dir.h"
 
 namespace testing_support {
 
 /// The store, its folder and all around it. The io_context runs only inside these calls.
-class UfsUnderTest {
+class UfsUnderTest : public StoreCalls<UfsUnderTest> {
  public:
   /// In a folder of its own, or in `folder`, which is then left as it is.
   explicit UfsUnderTest(uint64_t capacity_bytes = 8 << 20, size_t buffer_size_bytes = 16 * 1024,
@@ -40,6 +38,8 @@ class UfsUnderTest {
 
   FaultPlan plan;
   Gate gate;
+  /// What the store had to say for a log.
+  std::vector<std::string> events;
   /// What the store runs on from the next start() on.
   storage::EngineChoice engine = engine_named("blocking");
 
@@ -54,14 +54,12 @@ class UfsUnderTest {
   storage::SchemeSpec& spec() { return spec_; }
   storage::StorageScheme& scheme() { return *scheme_; }
   storage::SchemeEnvironment environment() {
-    return storage::SchemeEnvironment{io_.get_executor(), clock_, buffers_};
+    return storage::SchemeEnvironment{
+        io_.get_executor(), clock_, buffers_, 1, 128, [this](const std::string& line) {
+          events.push_back(line);
+        }};
   }
   const std::filesystem::path& folder() const { return spec_.path; }
-
-  template <class T>
-  storage::Result<T> run(storage::Task<T> task) {
-    return run_task(io_, std::move(task));
-  }
 
   /// Destroys the scheme, if there is one, as a crash would, makes a new one and starts it.
   storage::Result<storage::RecoveryReport> start() {
@@ -84,37 +82,6 @@ class UfsUnderTest {
     scheme_.reset();
     run_the_rest();
   }
-  storage::Result<void> stop(storage::StopMode mode = storage::StopMode::kDrain) {
-    const auto stopped = run(scheme_->stop(mode));
-    run_the_rest();
-    return stopped;
-  }
-  /// Lets clean-ups in the background end. Nothing may stand at the gate.
-  void run_the_rest() {
-    io_.restart();
-    io_.run();
-  }
-
-  storage::Result<void> put(std::string key, StoredObject object,
-                            BodySize size = BodySize::kKnown) {
-    return run(store_object(*scheme_, std::move(key), std::move(object), size));
-  }
-  storage::Result<StoredObject> get(std::string key) {
-    return run(load_object(*scheme_, std::move(key)));
-  }
-  storage::Result<void> update(std::string key, std::string metadata) {
-    return run(
-        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
-  }
-  storage::Result<void> remove(std::string key) {
-    return run(scheme_->remove(storage::Key(std::move(key))));
-  }
-  double count(std::string_view name, std::string_view label = "") const {
-    Counts counts;
-    scheme_->visit_counters(counts);
-    return counts.of(name, label);
-  }
-
   /// Object files, or with `temporary` the unfinished ones.
   std::vector<std::filesystem::path> files(bool temporary = false) const {
     std::vector<std::filesystem::path> found;

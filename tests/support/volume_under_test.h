@@ -12,12 +12,10 @@
 #include "storage/io/blocking.h"
 #include "storage/layout/ufs_scheme.h"
 #include "storage/registry.h"
-#include "tests/support/counts.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fault_engine.h"
 #include "tests/support/gated_engine.h"
-#include "tests/support/run_task.h"
-#include "tests/support/stored_object.h"
+#include "tests/support/store_calls.h"
 #include "tests/support/temp_dir.h"
 
 namespace testing_support {
@@ -35,7 +33,7 @@ struct VolumeKind {
 };
 
 /// The store, its file and all around it. The io_context runs only inside these calls.
-class VolumeUnderTest {
+class VolumeUnderTest : public StoreCalls<VolumeUnderTest> {
  public:
   VolumeUnderTest(VolumeKind kind, uint64_t capacity_bytes, const std::filesystem::path& folder)
       : kind_(std::move(kind)),
@@ -60,11 +58,6 @@ class VolumeUnderTest {
   }
   storage::BufferPool& buffers() { return buffers_; }
   FakeClock& clock() { return clock_; }
-
-  template <class T>
-  storage::Result<T> run(storage::Task<T> task) {
-    return run_task(io_, std::move(task));
-  }
 
   /// Destroys the scheme, if there is one, as a crash would, makes a new one and starts it.
   storage::Result<storage::RecoveryReport> start() {
@@ -92,43 +85,10 @@ class VolumeUnderTest {
     scheme_.reset();
     run_the_rest();
   }
-  storage::Result<void> stop(storage::StopMode mode = storage::StopMode::kDrain) {
-    const auto stopped = run(scheme_->stop(mode));
-    run_the_rest();
-    return stopped;
-  }
-  /// Lets work in the background end. Nothing may stand at the gate.
-  void run_the_rest() {
-    io_.restart();
-    io_.run();
-  }
   /// Lets it go on as far as it can.
   void run_what_can() {
     io_.restart();
     io_.poll();
-  }
-
-  storage::Result<void> put(std::string key, StoredObject object,
-                            BodySize size = BodySize::kKnown) {
-    return run(store_object(*scheme_, std::move(key), std::move(object), size));
-  }
-  storage::Result<StoredObject> get(std::string key) {
-    return run(load_object(*scheme_, std::move(key)));
-  }
-  storage::Result<std::unique_ptr<storage::Reader>> open(std::string key) {
-    return run(scheme_->open(storage::Key(std::move(key))));
-  }
-  storage::Result<void> update(std::string key, std::string metadata) {
-    return run(
-        scheme_->update(storage::Key(std::move(key)), storage::Metadata(std::move(metadata))));
-  }
-  storage::Result<void> remove(std::string key) {
-    return run(scheme_->remove(storage::Key(std::move(key))));
-  }
-  double count(std::string_view name, std::string_view label = "") const {
-    Counts counts;
-    scheme_->visit_counters(counts);
-    return counts.of(name, label);
   }
 
   /// Changes one byte of the file.

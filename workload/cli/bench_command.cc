@@ -13,7 +13,9 @@
 
 #include "workload/cli/command.h"
 #include "workload/experiment/experiment.h"
+#include "workload/experiment/machine_check.h"
 #include "workload/experiment/options_file.h"
+#include "workload/filesystem/scratch_folder.h"
 #include "workload/model/workload_file.h"
 #include "workload/report/report.h"
 
@@ -24,14 +26,20 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kUsage =
     "usage: cacheoff bench [EXPERIMENT.toml] [options]\n\n"
-    "Runs every cell of schemes x filesystems x mount options and writes a result folder with\n"
-    "table, figures and report. Options override the file.\n\noptions (default):\n";
+    "Runs every cell of schemes x filesystems x mount options x numbers of disks and writes a\n"
+    "result folder with table, figures and report. Options override the file. Cells that need "
+    "root\n"
+    "are left out where an ordinary user starts it.\n\noptions (default):\n";
 constexpr std::string_view kExamples =
     "\nexamples:\n"
     "  cacheoff bench --quick --out results/first\n"
     "  cacheoff bench --scheme memory,ufs --filesystem here,tmpfs --mount default --mount noatime "
     "\\\n"
     "      --cache-size 4G --until duration=120s --repeat 6 --out results/ufs\n"
+    "  cacheoff bench --scheme ufs,coss --filesystem ext2,ext4,xfs,btrfs --mount default "
+    "--mount noatime \\\n"
+    "      --disks 1,2 --cache-size 4G --out results/filesystems\n"
+    "  cacheoff bench --clean-up\n"
     "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n";
 
 /// An option as it was given, its values in order.
@@ -218,12 +226,11 @@ int complain(const Problem& problem) {
   return problem.usage ? kExitUsage : kExitFailed;
 }
 
-int run_and_report(const ExperimentInputs& inputs, const Plan& plan) {
+int run_and_report(const ExperimentInputs& inputs, const Plan& plan, StopSignals& stop) {
   if (plan.cells.empty()) {
     return complain(run_problem("every cell is skipped, so there is nothing to run: " +
                                 plan.skipped.front().name + ": " + plan.skipped.front().reason));
   }
-  StopSignals stop;
   auto end = run_experiment(inputs, plan, stop);
   if (!end) return complain(end.error());
   const auto report = write_report(inputs.options.out, end->results);
@@ -237,6 +244,43 @@ int run_and_report(const ExperimentInputs& inputs, const Plan& plan) {
   return end->any_failed ? kExitFailed : kExitSuccess;
 }
 
+/// Removes what killed runs left. Result folders have their scratch folders inside.
+int clean_up(const ExperimentOptions& options) {
+  std::vector<std::filesystem::path> directories{"."};
+  if (!options.directory.empty()) directories.emplace_back(options.directory);
+  if (!options.out.empty()) directories.emplace_back(options.out);
+  std::error_code failure;
+  for (std::filesystem::directory_iterator entry("results", failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    directories.push_back(entry->path());
+  }
+  const CleanUp done = clean_up_leftovers(directories);
+  for (const auto& line : done.removed) std::cout << "removed " << line << '\n';
+  for (const auto& line : done.failures) std::cerr << "cacheoff bench: " << line << '\n';
+  if (done.removed.empty() && done.failures.empty()) std::cout << "nothing was left over\n";
+  return done.failures.empty() ? kExitSuccess : kExitFailed;
+}
+
+/// Sees whether the devices of --device-path may be used, and asks whether all that they hold may
+/// be lost, where that was not said already.
+Expected<void> prepare_devices(const ExperimentOptions& options) {
+  // An ordinary user's cells on devices are skipped.
+  if (options.device_paths.empty() || !needs_root(options) || geteuid() != 0) return {};
+  if (auto checked = check_devices(options); !checked) return checked;
+  if (options.yes || options.dry_run) return {};
+  std::string names;
+  for (const auto& path : options.device_paths) names += (names.empty() ? "" : ", ") + path;
+  if (isatty(STDIN_FILENO) != 1) {
+    return usage_problem("--device-path: all that is on " + names +
+                         " will be lost; add --yes if it may be");
+  }
+  std::cerr << "All that is on " << names << " will be lost. Type yes to go on: " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "yes") return usage_problem("--device-path: not confirmed; nothing was done");
+  return {};
+}
+
 int bench(const std::vector<std::string>& arguments) {
   const auto line = parse_command_line(arguments);
   if (!line) {
@@ -246,17 +290,28 @@ int bench(const std::vector<std::string>& arguments) {
     print_help(std::cout);
     return kExitSuccess;
   }
+  const auto given = new_options(*line);
+  if (!given) return complain(given.error());
+  if (given->clean_up) return clean_up(*given);
   auto options = resolve_options(*line);
   if (!options) return complain(options.error());
   const auto workload = find_workload(*options);
   if (!workload) return complain(workload.error());
   auto programs = find_programs();
   if (!programs) return complain(programs.error());
-  const auto plan = plan_experiment(*options, *programs);
+  if (auto ready = prepare_devices(*options); !ready) return complain(ready.error());
+  StopSignals stop;
+  const auto plan = plan_experiment(*options, *programs, &stop);
   if (!plan) return complain(plan.error());
   if (options->dry_run) {
     std::cout << describe_plan(*options, *plan);
     return kExitSuccess;
+  }
+  std::error_code failure;
+  std::filesystem::create_directories(options->out, failure);
+  if (failure) {
+    return complain(usage_problem("--out '" + options->out +
+                                  "': can't be made a folder: " + failure.message()));
   }
   ExperimentInputs inputs;
   inputs.options = std::move(*options);
@@ -268,7 +323,7 @@ int bench(const std::vector<std::string>& arguments) {
   inputs.progress_is_terminal = isatty(STDERR_FILENO) == 1;
   std::cerr << describe_plan(inputs.options, *plan) << "results go to " << inputs.options.out
             << std::endl;
-  return run_and_report(inputs, *plan);
+  return run_and_report(inputs, *plan, stop);
 }
 
 }  // namespace

@@ -1,24 +1,29 @@
 // `cacheoff load`: the robots alone, against any proxy.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/program_options.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <random>
-#include <sstream>
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
 #include "workload/cli/count_option.h"
+#include "workload/cli/load_progress.h"
+#include "workload/cli/load_ranks.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_run.h"
+#include "workload/client/run_phases.h"
 #include "workload/model/workload_file.h"
 
 namespace workload {
@@ -38,12 +43,13 @@ struct UsageError : std::runtime_error {
 
 /// The command line as text; every field is checked later.
 struct Arguments {
-  std::string proxy, proxy_kind, origin, workload, load, until, warm_up, cache_size,
+  std::string proxy, proxy_kind, origin, workload, load, until, warm_up, phases, cache_size,
       sample_interval, timeout, verify, out, request_log;
   CountOption seed = 1;
   double time_scale = 1;
   int threads = 1;
   CountOption source_addresses = 1;
+  bool source_addresses_given = false;
   bool keep_going = false;
 };
 
@@ -57,14 +63,22 @@ options_library::options_description describe(Arguments& arguments) {
       "forward (absolute-form requests) or reverse");
   add("origin", value(&arguments.origin), "ADDR of the origin, as the proxy reaches it (required)");
   add("workload", value(&arguments.workload)->default_value("simple"),
-      "polymix4, simple, or a workload file");
+      "polymix4, simple, cdn, large, or a workload file");
   add("load", value(&arguments.load)->default_value("best-effort=8"),
-      "best-effort=N: N robots without pause; robots=N: with the workload's pauses");
-  add("until", value(&arguments.until)->default_value("duration=10s"),
-      "duration=10s, requests=N, or fill=2.0 (cache sizes of fill traffic)");
+      "best-effort=N: N robots without pause; robots=N: with the workload's pauses;\n"
+      "rate=N[,constant][,connections=N][,queue=N]: open loop of N requests/s;\n"
+      "peak[,window=1.5s..1.75s][,sample=60s][,start=RATE][,max=RATE][,step=5%]: the rate at "
+      "which the mean response time stays in the window; times default to these over --time-scale");
+  add("until", value(&arguments.until),
+      "duration=10s (the default), requests=N, or fill=2.0 (cache sizes of fill traffic; the "
+      "default of peak with --cache-size)");
   add("warm-up", value(&arguments.warm_up), "a goal as for --until; its part is not measured");
+  add("phases", value(&arguments.phases),
+      "file (the workload's own, the default where it has some and no goal is given) or "
+      "polymix4[,plateau=4h][,ramp=20m][,fill=2][,fill-rate=100]; instead of --until");
   add("seed", value(&arguments.seed)->default_value(1), "of objects and of the order of requests");
-  add("time-scale", value(&arguments.time_scale)->default_value(1), "divides the robots' pauses");
+  add("time-scale", value(&arguments.time_scale)->default_value(1),
+      "divides the robots' pauses, the peak finder's times and the phases");
   add("threads", value(&arguments.threads)->default_value(1), "of the generator, 1 to 64");
   add("cache-size", value(&arguments.cache_size), "SIZE of the cache, for fill ratios");
   add("sample-interval", value(&arguments.sample_interval)->default_value("1s"),
@@ -72,8 +86,9 @@ options_library::options_description describe(Arguments& arguments) {
   add("timeout", value(&arguments.timeout)->default_value("60s"), "of one transaction");
   add("verify", value(&arguments.verify)->default_value("bytes"),
       "bytes: compare every byte; length: only count them");
-  add("source-addresses", value(&arguments.source_addresses)->default_value(1),
-      "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback");
+  add("source-addresses", value(&arguments.source_addresses),
+      "use so many local addresses 127.0.0.1, 127.0.0.2, ...; only where the peer is on loopback; "
+      "without it as many as the run needs");
   add("keep-going", options_library::bool_switch(&arguments.keep_going),
       "go on after a wrong body");
   add("out", value(&arguments.out),
@@ -83,16 +98,16 @@ options_library::options_description describe(Arguments& arguments) {
 }
 
 void print_help(const options_library::options_description& description) {
-  std::cout
-      << "usage: cacheoff load --origin ADDR [--proxy ADDR] [options]\n\n"
-         "Drives a proxy as browsers would, checks every byte that comes back, and reports\n"
-         "throughput, response times and hit ratios.\n\n"
-      << description
-      << "\nexit status: 0 when every response was right, 1 when one was not, 2 for a wrong "
-         "command line\n"
-         "example: cacheoff origin --listen 127.0.0.1:8080 &\n"
-         "         cacheoff load --proxy 127.0.0.1:3128 --origin 127.0.0.1:8080 \\\n"
-         "           --workload polymix4 --load robots=100 --until duration=60s --out first\n";
+  std::cout << "usage: cacheoff load --origin ADDR [--proxy ADDR] [options]\n\n"
+               "Drives a proxy as browsers would, checks every byte that comes back, and reports\n"
+               "throughput, response times and hit ratios.\n\n"
+            << description
+            << "\nexit status: 0 when every response was right, 1 when one was not, 2 for a wrong "
+               "command line\n"
+               "example: cacheoff origin --listen 127.0.0.1:8080 &\n"
+               "         cacheoff load --proxy 127.0.0.1:3128 --origin 127.0.0.1:8080 \\\n"
+               "           --workload polymix4 --load robots=100 --until duration=60s --out first\n"
+               "several processes or machines (MPI): mpirun -np 4 cacheoff load ...\n";
 }
 
 std::chrono::nanoseconds duration_option(const char* name, const std::string& text) {
@@ -128,16 +143,27 @@ void set_peer(LoadOptions& options, const Arguments& arguments) {
   }
   options.peer = arguments.proxy.empty() ? origin : resolve("--proxy", arguments.proxy);
   options.target.absolute_form = !arguments.proxy.empty() && arguments.proxy_kind == "forward";
-  if (arguments.source_addresses.value < 1 || arguments.source_addresses.value > 250) {
-    throw UsageError("--source-addresses: 1 to 250");
+}
+
+/// Spreads connections over local addresses, as told or so that no address runs out of ports.
+void set_sources(LoadOptions& options, const Arguments& arguments) {
+  const bool spreadable = options.peer.address().is_v4() && options.peer.address().is_loopback();
+  if (!arguments.source_addresses_given) {
+    if (!spreadable) return;
+    const uint32_t needed = source_addresses_needed(options, read_port_limits());
+    if (needed > 1) {
+      options.sources = loopback_sources(needed);
+      if (options.place.rank > 0) return;
+      std::cerr << "cacheoff load: note: connections come from " << needed
+                << " local addresses (127.0.0.1 and on), as one would run out of ports\n";
+    }
+    return;
   }
-  if (arguments.source_addresses.value == 1) return;
-  if (!options.peer.address().is_v4() || !options.peer.address().is_loopback()) {
-    throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
-  }
-  for (uint32_t index = 0; index < arguments.source_addresses.value; ++index) {
-    options.sources.push_back(boost::asio::ip::address_v4(0x7f000001 + index));
-  }
+  const uint64_t count = arguments.source_addresses.value;
+  if (count < 1 || count > 250) throw UsageError("--source-addresses: 1 to 250");
+  if (count == 1) return;
+  if (!spreadable) throw UsageError("--source-addresses: the peer is not on 127.0.0.0/8");
+  options.sources = loopback_sources(static_cast<uint32_t>(count));
 }
 
 Goal goal_option(const char* name, const std::string& text, const LoadOptions& options) {
@@ -150,8 +176,32 @@ Goal goal_option(const char* name, const std::string& text, const LoadOptions& o
   return *goal;
 }
 
-LoadOptions make_options(const Arguments& arguments) {
+/// How long the run is: by phases or by goals.
+void set_length(LoadOptions& options, const Arguments& arguments) {
+  const bool goals = !arguments.until.empty() || !arguments.warm_up.empty();
+  std::string how = arguments.phases;
+  if (how.empty() && !goals && !options.workload.phases.empty() &&
+      options.load.kind != LoadShape::Kind::kPeak) {
+    how = "file";
+  }
+  if (!how.empty()) {
+    if (goals) throw UsageError("--phases: the phases say how long the run is, not --until");
+    const std::string problem = set_phases(options, how);
+    if (!problem.empty()) throw UsageError("--phases: " + problem);
+    return;
+  }
+  const bool peak = options.load.kind == LoadShape::Kind::kPeak;
+  std::string until = arguments.until;
+  if (until.empty()) until = peak && options.cache_size_bytes > 0 ? "fill=2.0" : "duration=10s";
+  options.until = goal_option("--until", until, options);
+  if (arguments.warm_up.empty()) return;
+  if (peak) throw UsageError("--warm-up: the peak finder counts the last quarter of its run alone");
+  options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
+}
+
+LoadOptions make_options(const Arguments& arguments, const RankPlace& place) {
   LoadOptions options;
+  options.place = place;
   std::string error;
   set_peer(options, arguments);
   const auto workload = load_workload(arguments.workload, error);
@@ -168,69 +218,42 @@ LoadOptions make_options(const Arguments& arguments) {
     }
     options.cache_size_bytes = *size;
   }
-  options.until = goal_option("--until", arguments.until, options);
-  if (!arguments.warm_up.empty()) {
-    options.warm_up = goal_option("--warm-up", arguments.warm_up, options);
-  }
   if (!(arguments.time_scale > 0 && arguments.time_scale <= 1e6)) {
     throw UsageError("--time-scale: a number above 0, at most a million");
   }
-  if (arguments.threads < 1 || arguments.threads > 64 ||
-      static_cast<uint64_t>(arguments.threads) > options.load.robots) {
-    throw UsageError("--threads: 1 to 64, and at most as many as robots");
+  options.time_scale = arguments.time_scale;
+  set_length(options, arguments);
+  const uint64_t threads_max =
+      options.load.open_loop() ? options.load.connections_max : options.load.robots;
+  options.threads = std::clamp(arguments.threads, 1, 64);
+  if (arguments.threads != options.threads || options.all_threads() > threads_max) {
+    throw UsageError("--threads: 1 to 64, and " +
+                     std::string(place.ranks > 1 ? "over all ranks " : "") +
+                     "at most as many as robots or connections");
   }
+  set_sources(options, arguments);
   if (arguments.verify != "bytes" && arguments.verify != "length") {
     throw UsageError("--verify: '" + arguments.verify + "' is neither bytes nor length");
   }
   options.verification = arguments.verify == "bytes" ? Verification::kBytes : Verification::kLength;
   options.seed = arguments.seed.value;
-  options.time_scale = arguments.time_scale;
-  options.threads = arguments.threads;
   options.sample_interval = duration_option("--sample-interval", arguments.sample_interval);
   options.timeout = duration_option("--timeout", arguments.timeout);
   options.keep_going = arguments.keep_going;
   options.request_log = arguments.request_log;
+  if (place.ranks > 1 && !arguments.request_log.empty()) {
+    options.request_log += ".rank" + std::to_string(place.rank);
+  }
   std::random_device device;
   options.transaction_base = storage::mix64((static_cast<uint64_t>(device()) << 32) | device());
   return options;
 }
 
-/// Prints progress on standard error: one changing line on a terminal, else one each 5 s.
-class ProgressPrinter {
- public:
-  void operator()(const LoadProgress& progress) {
-    const double every_s = terminal_ ? 0.5 : 5;
-    if (progress.elapsed_s - last_s_ < every_s) return;
-    std::ostringstream line;
-    line.setf(std::ios::fixed);
-    line.precision(0);
-    const double rate =
-        static_cast<double>(progress.good - last_good_) / (progress.elapsed_s - last_s_);
-    line << "load: " << progress.elapsed_s << " s, "
-         << (progress.warming_up ? std::string("warming up")
-                                 : std::to_string(static_cast<int>(progress.share * 100)) + " %")
-         << ", " << rate << " good/s, " << progress.errors << " errors";
-    std::cerr << (terminal_ ? "\r\033[K" : "") << line.str() << (terminal_ ? "" : "\n")
-              << std::flush;
-    last_s_ = progress.elapsed_s;
-    last_good_ = progress.good;
-  }
-
-  void finish() const {
-    if (terminal_) std::cerr << "\r\033[K" << std::flush;
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-  double last_s_ = 0;
-  uint64_t last_good_ = 0;
-};
-
 /// Finds out before the run whether its results can be written.
-void check_places(const Arguments& arguments) {
+void check_places(const Arguments& arguments, const LoadOptions& options) {
   namespace fs = std::filesystem;
   std::error_code failure;
-  if (!arguments.out.empty()) {
+  if (!arguments.out.empty() && options.place.rank == 0) {
     if (fs::exists(fs::path(arguments.out) / "run.json", failure)) {
       throw UsageError("--out '" + arguments.out + "': holds a run already; choose another folder");
     }
@@ -241,26 +264,31 @@ void check_places(const Arguments& arguments) {
     }
   }
   if (!arguments.request_log.empty()) {
-    if (!std::ofstream(arguments.request_log, std::ios::app)) {
-      throw UsageError("--request-log '" + arguments.request_log + "': can't be written");
+    if (!std::ofstream(options.request_log, std::ios::app)) {
+      throw UsageError("--request-log '" + options.request_log.string() + "': can't be written");
     }
   }
 }
 
-int run_with(const Arguments& arguments) {
-  const LoadOptions options = make_options(arguments);
-  check_places(arguments);
+LoadOptions prepare(const Arguments& arguments, const RankPlace& place) {
+  LoadOptions options = make_options(arguments, place);
+  check_places(arguments, options);
   if (const auto missing = raise_descriptor_limit(descriptors_needed(options))) {
     throw UsageError(*missing);
   }
+  return options;
+}
+
+/// Runs the load, alone or as the lead of others, and writes what it found.
+int run_and_report(const Arguments& arguments, const LoadOptions& options, Company* company,
+                   bool& ranks_lost) {
   const std::string ports = port_warning(options, read_port_limits());
   if (!ports.empty()) std::cerr << "cacheoff load: warning: " << ports << '\n';
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
   const storage::SystemClock clock;
-  ProgressPrinter printer;
-  const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer));
+  ProgressPrinter printer(std::cerr, isatty(STDERR_FILENO) == 1);
+  const LoadOutcome outcome = run_load(options, clock, interrupted, std::ref(printer), company);
   printer.finish();
+  ranks_lost = outcome.ranks_lost;
   std::cout << run_to_table(outcome.result) << std::flush;
   std::string failure = outcome.failure;
   if (!arguments.out.empty()) {
@@ -269,14 +297,51 @@ int run_with(const Arguments& arguments) {
     if (unwritten) failure = *unwritten;
   }
   if (failure.empty()) return kExitSuccess;
-  std::cerr << "cacheoff load: " << failure << '\n';
+  std::cerr << "cacheoff load: " << failure << std::endl;
   return kExitFailed;
 }
 
-}  // namespace
+/// What every rank has to have alike, beside the files that it reads.
+std::string command_text(const std::vector<std::string>& command_line) {
+  std::string text;
+  for (const std::string& argument : command_line) text += argument + '\n';
+  return text;
+}
 
-int run_load_command(const std::vector<std::string>& command_line) {
-  Arguments arguments;
+/// As one of several processes.
+int run_as_rank(const std::vector<std::string>& command_line, const Arguments& arguments,
+                const std::string& refusal, Ensemble& ensemble) {
+  LoadRanks ranks(ensemble);
+  LoadOptions options;
+  std::string own_refusal = refusal;
+  if (own_refusal.empty()) {
+    try {
+      options = prepare(arguments, ranks.place());
+    } catch (const UsageError& error) {
+      own_refusal = error.what();
+    }
+  }
+  return ranks.run(
+      command_text(command_line), arguments.workload, own_refusal,
+      [&](Company& company, bool& lost) {
+        return run_and_report(arguments, options, &company, lost);
+      },
+      [&](Company& company) {
+        return follow_load(options, storage::SystemClock(), interrupted, company);
+      });
+}
+
+int run_alone(const Arguments& arguments, const std::string& refusal) {
+  if (!refusal.empty()) throw UsageError(refusal);
+  const LoadOptions options = prepare(arguments, RankPlace());
+  bool no_ranks = false;
+  return run_and_report(arguments, options, nullptr, no_ranks);
+}
+
+/// Takes the command line apart. Nothing where it is to be run, or the exit status where help was
+/// all it wanted; `refusal` says what is wrong with it.
+std::optional<int> parse(const std::vector<std::string>& command_line, bool may_speak,
+                         Arguments& arguments, std::string& refusal) {
   try {
     const auto description = describe(arguments);
     options_library::variables_map values;
@@ -290,24 +355,48 @@ int run_load_command(const std::vector<std::string>& command_line) {
                                .run(),
                            values);
     options_library::notify(values);
+    arguments.source_addresses_given = values.count("source-addresses") > 0;
     if (values.count("help") > 0) {
-      print_help(description);
+      if (may_speak) print_help(description);
       return kExitSuccess;
     }
     for (const char* const name : {"out", "request-log"}) {
       if (values.count(name) > 0 && values[name].as<std::string>().empty()) {
-        throw UsageError("--" + std::string(name) + " '': name where to write, or leave it out");
+        refusal = "--" + std::string(name) + " '': name where to write, or leave it out";
       }
     }
-    return run_with(arguments);
+  } catch (const options_library::error& error) {
+    refusal = std::string(error.what()) + " (see 'cacheoff load --help')";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_load_command(const std::vector<std::string>& command_line) {
+  const Launch launch = read_launch(::getenv);
+  Arguments arguments;
+  std::string refusal;
+  std::unique_ptr<Ensemble> ensemble;
+  try {
+    if (const auto status = parse(command_line, launch.rank == 0, arguments, refusal)) {
+      return *status;
+    }
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    if (!launch.alone()) {
+      ensemble = join_ranks(launch);
+      if (!ensemble) return kExitUsage;
+      if (ensemble->size() > 1) return run_as_rank(command_line, arguments, refusal, *ensemble);
+    }
+    return run_alone(arguments, refusal);
   } catch (const UsageError& error) {
     std::cerr << "cacheoff load: " << error.what() << '\n';
     return kExitUsage;
-  } catch (const options_library::error& error) {
-    std::cerr << "cacheoff load: " << error.what() << " (see 'cacheoff load --help')\n";
-    return kExitUsage;
   } catch (const std::exception& error) {
-    std::cerr << "cacheoff load: " << error.what() << '\n';
+    std::cerr << "cacheoff load: " << error.what() << std::endl;
+    // The other ranks would wait for this one.
+    if (ensemble) ensemble->abandon(kExitFailed);
     return kExitFailed;
   }
 }

@@ -97,17 +97,19 @@ Expected<traces::PlanOptions> plan_options(const PlanArguments& arguments) {
   return options;
 }
 
-Expected<traces::ReplayPlan> plan_log(const std::string& file, const traces::PlanOptions& options) {
-  auto reader = traces::open_log(file);
+Expected<traces::ReplayPlan> plan_log(const std::string& file, const traces::PlanOptions& options,
+                                      traces::WaitNotice on_wait) {
+  auto reader = traces::open_log(file, std::move(on_wait));
   if (!reader) return usage_problem(reader.error().text);
   return traces::plan_replay(**reader, options);
 }
 
 Problem useless_log(const std::string& file, const std::string& reason,
                     const traces::ReplayPlan& plan) {
-  std::string text = file + ": " + reason + "; supported are " +
-                     std::string(traces::kSupportedFormats) + "\n" + account_to_text(plan);
-  if (plan.read_error) text += plan.read_error->text + "\n";
+  std::string text = file + ": ";
+  if (plan.read_error) text += plan.read_error->text + ", and ";
+  text += reason + "; supported are " + std::string(traces::kSupportedFormats) + "\n" +
+          account_to_text(plan);
   text.pop_back();
   return usage_problem(text);
 }

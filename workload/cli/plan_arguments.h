@@ -31,8 +31,9 @@ Expected<boost::program_options::variables_map> parse_with_file(
 /// The options as the plan takes them; the Problem names option, value and what would be right.
 Expected<traces::PlanOptions> plan_options(const PlanArguments& arguments);
 
-/// Opens and plans the log. A Problem where it can't be opened.
-Expected<traces::ReplayPlan> plan_log(const std::string& file, const traces::PlanOptions& options);
+/// Opens and plans the log. A Problem where it can't be opened. `on_wait`: see traces::open_log().
+Expected<traces::ReplayPlan> plan_log(const std::string& file, const traces::PlanOptions& options,
+                                      traces::WaitNotice on_wait = {});
 
 /// What to say where a log is of no use: the reason, what is supported, and the account of its
 /// lines.

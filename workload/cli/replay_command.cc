@@ -341,8 +341,7 @@ void print_result(const traces::ReplayPlan& plan, const Request& request, const 
     std::cout << "lateness of starts    p50 " << late(50) << "  p99 " << late(99) << "  max "
               << late(100) << '\n';
   }
-  std::cout << run_to_table(result) << "wrong bodies    "
-            << result.total.errors_of(ErrorKind::kWrongBody) << '\n';
+  std::cout << run_to_table(result);
   for (const auto& assumption : assumptions_of(plan, request.plan)) {
     std::cout << "note: " << assumption << '\n';
   }
@@ -352,7 +351,9 @@ void print_result(const traces::ReplayPlan& plan, const Request& request, const 
 Expected<void> replay(const Arguments& arguments, const po::variables_map& values) {
   const auto request = check(arguments, values);
   if (!request) return request.error();
-  const auto plan = plan_log(arguments.plan.file, request->plan);
+  const auto plan = plan_log(arguments.plan.file, request->plan, [](const std::string& line) {
+    std::cerr << "cacheoff replay: " << line << std::endl;
+  });
   if (!plan) return plan.error();
   if (plan->lines.used() == 0) {
     return useless_log(arguments.plan.file, "no line of it can be replayed", *plan);

@@ -31,7 +31,9 @@ int complain(const Problem& problem) {
 int print_info(const PlanArguments& arguments) {
   const auto options = plan_options(arguments);
   if (!options) return complain(options.error());
-  const auto plan = plan_log(arguments.file, *options);
+  const auto plan = plan_log(arguments.file, *options, [](const std::string& line) {
+    std::cerr << "cacheoff trace: " << line << std::endl;
+  });
   if (!plan) return complain(plan.error());
   const auto& formats = plan->lines_by_format;
   if (std::all_of(formats.begin(), formats.end(), [](uint64_t count) { return count == 0; })) {

@@ -1,9 +1,13 @@
 #include "workload/client/generator_limits.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+
+#include "storage/base/units.h"
 
 namespace workload {
 namespace {
@@ -18,7 +22,12 @@ double new_connections_per_second(const LoadOptions& options) {
   const double requests_per_connection =
       std::max(1.0, options.workload.robot.requests_per_connection.mean());
   double requests_per_second = kRequestsPerSecondMax * options.threads;
-  if (options.load.kind == LoadShape::Kind::kRobots) {
+  if (options.load.kind == LoadShape::Kind::kRate) {
+    requests_per_second = options.load.rate_rps;
+  } else if (options.load.kind == LoadShape::Kind::kPeak) {
+    requests_per_second =
+        std::min(requests_per_second, options.load.peak.resolve(options.time_scale).max_rps);
+  } else if (options.load.kind == LoadShape::Kind::kRobots) {
     requests_per_second = static_cast<double>(options.load.robots) *
                           options.workload.robot.requests_per_second * options.time_scale;
   }
@@ -34,7 +43,7 @@ double connections_within(const LoadOptions& options, double window_s) {
     const double all = static_cast<double>(options.until.requests) / requests_per_connection;
     connections = std::min(connections, all);
   } else if (options.until.kind == Goal::Kind::kDuration) {
-    const double run_s = std::chrono::duration<double>(options.until.duration).count();
+    const double run_s = storage::seconds_of(options.until.duration);
     connections = std::min(connections, new_connections_per_second(options) * run_s);
   }
   return connections;
@@ -57,14 +66,36 @@ PortLimits read_port_limits(const std::filesystem::path& root) {
   return limits;
 }
 
-std::string port_warning(const LoadOptions& options, const PortLimits& limits) {
+namespace {
+
+/// Ports that the run needs at once: those of its connections, and those in TIME_WAIT.
+double ports_needed(const LoadOptions& options, const PortLimits& limits) {
   const bool loopback = options.peer.address().is_loopback();
   const bool reused = limits.time_wait_reuse == 1 || (limits.time_wait_reuse == 2 && loopback);
-  const double window_s = reused ? kTimeWaitReusedS : kTimeWaitS;
+  return connections_within(options, reused ? kTimeWaitReusedS : kTimeWaitS) +
+         static_cast<double>(descriptors_needed(options) - kOtherDescriptors);
+}
+
+}  // namespace
+
+uint32_t source_addresses_needed(const LoadOptions& options, const PortLimits& limits) {
+  const double ports = static_cast<double>(limits.last - limits.first + 1);
+  const double addresses = std::ceil(2 * ports_needed(options, limits) / ports);
+  return static_cast<uint32_t>(std::clamp(addresses, 1.0, 250.0));
+}
+
+std::vector<boost::asio::ip::address> loopback_sources(uint32_t count) {
+  std::vector<boost::asio::ip::address> sources;
+  for (uint32_t index = 0; index < count; ++index) {
+    sources.push_back(boost::asio::ip::address_v4(0x7f000001 + index));
+  }
+  return sources;
+}
+
+std::string port_warning(const LoadOptions& options, const PortLimits& limits) {
   const double addresses = static_cast<double>(std::max<size_t>(1, options.sources.size()));
   const double ports = static_cast<double>(limits.last - limits.first + 1) * addresses;
-  const double needed = connections_within(options, window_s) +
-                        static_cast<double>(descriptors_needed(options) - kOtherDescriptors);
+  const double needed = ports_needed(options, limits);
   if (needed <= ports) return {};
   return "the run may open " + std::to_string(static_cast<uint64_t>(needed)) +
          " connections while their ports are in use or in TIME_WAIT, and there are " +
@@ -76,8 +107,11 @@ std::string port_warning(const LoadOptions& options, const PortLimits& limits) {
 }
 
 uint64_t descriptors_needed(const LoadOptions& options) {
-  return options.load.robots * std::max<uint64_t>(1, options.workload.robot.connections_max) +
-         kOtherDescriptors;
+  const uint64_t of_robots =
+      options.load.robots * std::max<uint64_t>(1, options.workload.robot.connections_max);
+  const uint64_t of_all = options.load.open_loop() ? options.load.connections_max : of_robots;
+  const uint64_t ranks = options.place.ranks;
+  return (of_all + ranks - 1) / ranks + kOtherDescriptors;
 }
 
 std::optional<std::string> raise_descriptor_limit(uint64_t needed) {
@@ -89,11 +123,18 @@ std::optional<std::string> raise_descriptor_limit(uint64_t needed) {
     rlimit higher{needed, needed};
     if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return std::nullopt;
     return "the run needs " + std::to_string(needed) + " descriptors and the limit is " +
-           std::to_string(limit.rlim_max) + ": raise it with 'ulimit -n' or use fewer robots";
+           std::to_string(limit.rlim_max) +
+           ": raise it with 'ulimit -n' or use fewer robots or connections";
   }
   limit.rlim_cur = needed;
   if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return std::nullopt;
   return "the limit of descriptors cannot be raised to " + std::to_string(needed);
+}
+
+double thread_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 double process_cpu_s() {

@@ -27,14 +27,24 @@ PortLimits read_port_limits(const std::filesystem::path& root = "/proc/sys/net/i
 /// what the generator can do.
 std::string port_warning(const LoadOptions& options, const PortLimits& limits);
 
-/// Descriptors that the run needs at most.
+/// Descriptors that this process needs at most.
 uint64_t descriptors_needed(const LoadOptions& options);
 
 /// Raises this process' soft limit of descriptors to what is needed. Nothing where that worked,
 /// else a line that says what is missing.
 std::optional<std::string> raise_descriptor_limit(uint64_t needed);
 
+/// How many local addresses a run needs so that the ports of each are used to half at most: 1 to
+/// 250.
+uint32_t source_addresses_needed(const LoadOptions& options, const PortLimits& limits);
+
+/// Local addresses 127.0.0.1, 127.0.0.2, ...
+std::vector<boost::asio::ip::address> loopback_sources(uint32_t count);
+
 /// CPU time that this process has used, user and system.
 double process_cpu_s();
+
+/// The same of the calling thread.
+double thread_cpu_s();
 
 }  // namespace workload

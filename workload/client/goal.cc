@@ -8,7 +8,6 @@
 namespace workload {
 namespace {
 
-constexpr uint64_t kRobotsMax = 100'000;
 constexpr double kFillMax = 1e6;
 
 struct NameAndValue {
@@ -50,18 +49,6 @@ std::optional<Goal> parse_goal(std::string_view text, std::string& error) {
   }
   error = "'" + std::string(text) +
           "' is no goal; right would be duration=60s, requests=10000 or fill=2.0";
-  return std::nullopt;
-}
-
-std::optional<LoadShape> parse_load_shape(std::string_view text, std::string& error) {
-  const auto [name, value] = split(text);
-  const auto robots = storage::parse_count(value);
-  if (robots && *robots > 0 && *robots <= kRobotsMax) {
-    if (name == "best-effort") return LoadShape{LoadShape::Kind::kBestEffort, *robots};
-    if (name == "robots") return LoadShape{LoadShape::Kind::kRobots, *robots};
-  }
-  error = "'" + std::string(text) +
-          "' is no load; right would be best-effort=N or robots=N, N from 1 to 100000";
   return std::nullopt;
 }
 

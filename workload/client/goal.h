@@ -1,4 +1,4 @@
-// When a run is over and how hard it drives, as the command line says it.
+// When a run is over, as the command line says it.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,5 @@ struct Goal {
 /// Nothing for anything else and for a goal that is met at the start; `error` then says what would
 /// be right.
 std::optional<Goal> parse_goal(std::string_view text, std::string& error);
-
-/// `best-effort=N` or `robots=N`: both closed loops.
-struct LoadShape {
-  enum class Kind {
-    kBestEffort,  ///< Robots without pause: the next page as soon as the last one is there.
-    kRobots,      ///< Robots that pause as the workload says.
-  };
-  Kind kind = Kind::kBestEffort;
-  uint64_t robots = 1;  ///< 1 to 100,000.
-
-  friend bool operator==(const LoadShape& left, const LoadShape& right) = default;
-};
-
-std::optional<LoadShape> parse_load_shape(std::string_view text, std::string& error);
 
 }  // namespace workload

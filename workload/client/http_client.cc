@@ -41,7 +41,8 @@ void ResponseHead::clear() {
   status = 0;
   chunked = false;
   content_length.reset();
-  for (std::string* field : {&etag, &last_modified, &date, &via, &body_stamp, &validation_stamp}) {
+  for (std::string* field :
+       {&content_range, &etag, &last_modified, &date, &via, &body_stamp, &validation_stamp}) {
     field->clear();
   }
 }
@@ -86,6 +87,9 @@ class HttpClient::Parser final : public http::basic_parser<false> {
     switch (name) {
       case http::field::etag:
         head_.etag = value;
+        break;
+      case http::field::content_range:
+        head_.content_range = value;
         break;
       case http::field::last_modified:
         head_.last_modified = value;
@@ -249,7 +253,7 @@ asio::awaitable<void> HttpClient::connect(Exchange& result) {
     socket_.bind(asio::ip::tcp::endpoint(*options_.source, 0), error);
   }
   if (error) {
-    fail(result, ErrorKind::kConnect, "no socket: out of descriptors or of local addresses");
+    fail_locally(result, error);
     co_return;
   }
   result.opened = true;
@@ -257,11 +261,29 @@ asio::awaitable<void> HttpClient::connect(Exchange& result) {
   if (!failure) co_return;
   if (failure == asio::error::connection_refused) {
     fail(result, ErrorKind::kRefused, "the connection was refused");
-  } else if (failure == error_code(EADDRNOTAVAIL, boost::system::system_category())) {
-    fail(result, ErrorKind::kConnect, "no local port is free");
   } else {
-    fail(result, ErrorKind::kConnect, "no connection could be made");
+    fail_locally(result, failure);
   }
+}
+
+void HttpClient::fail_locally(Exchange& result, const error_code& error) {
+  const char* reason = "no connection could be made";
+  switch (error.value()) {
+    case EADDRNOTAVAIL:
+    case EADDRINUSE:
+      result.local_errno = EADDRNOTAVAIL;
+      reason = "no local port is free (net.ipv4.ip_local_port_range)";
+      break;
+    case EMFILE:
+    case ENFILE:
+      result.local_errno = error.value();
+      reason = error.value() == EMFILE ? "no descriptor is free (ulimit -n)"
+                                       : "no descriptor is free (fs.file-max)";
+      break;
+    default:
+      break;
+  }
+  fail(result, ErrorKind::kConnect, reason);
 }
 
 asio::awaitable<void> HttpClient::read_response(bool head_only, ResponseHandler& handler,

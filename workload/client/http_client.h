@@ -23,6 +23,7 @@ struct ResponseHead {
   int status = 0;
   bool chunked = false;
   std::optional<uint64_t> content_length;
+  std::string content_range;
   std::string etag;
   std::string last_modified;
   std::string date;
@@ -59,6 +60,9 @@ struct Exchange {
   storage::SteadyTime first_byte{};  ///< Both valid where a byte came, as seen here.
   storage::SteadyTime last_byte{};
   uint64_t received_bytes = 0;  ///< Head, body and framing.
+  /// EMFILE, ENFILE or EADDRNOTAVAIL where no connection could be made for want of descriptors or
+  /// local ports: the limit is this side. Else 0.
+  int local_errno = 0;
 };
 
 struct HttpClientOptions {
@@ -107,6 +111,7 @@ class HttpClient {
   bool parse_buffered(Exchange& result);
   void end_of_stream(const boost::system::error_code& error, Exchange& result);
   void fail(Exchange& result, ErrorKind kind, std::string_view reason);
+  void fail_locally(Exchange& result, const boost::system::error_code& error);
   void set_deadline();
   void arm();
 

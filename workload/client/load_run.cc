@@ -1,24 +1,28 @@
 #include "workload/client/load_run.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "storage/base/units.h"
+#include "workload/client/crew.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_worker.h"
+#include "workload/client/peak_sampler.h"
+#include "workload/client/request_source.h"
 #include "workload/client/run_control.h"
+#include "workload/client/run_outcome.h"
+#include "workload/client/run_part.h"
+#include "workload/client/run_phases.h"
+#include "workload/ensemble/lead.h"
+#include "workload/ensemble/muster.h"
 
 namespace workload {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{200};
-/// Above this the generator, not the system under test, may have been the limit.
-constexpr double kBusyPercent = 90;
-constexpr double kLateMs = 100;
+constexpr uint64_t kArrivalPurpose = 0x6172726976616cULL;
 
 /// Ends the run when nothing but errors has come for too long.
 class GiveUpWatch {
@@ -27,13 +31,14 @@ class GiveUpWatch {
       : patience_(patience), last_good_at_(now) {}
 
   void look(RunControl& control, storage::SteadyTime now) {
-    if (control.good() != good_) {
-      good_ = control.good();
-      errors_ = control.errors();
+    const LiveCounts counts = control.live();
+    if (counts.good != good_) {
+      good_ = counts.good;
+      errors_ = counts.errors;
       last_good_at_ = now;
       return;
     }
-    if (control.errors() == errors_ || now - last_good_at_ < patience_) return;
+    if (counts.errors == errors_ || now - last_good_at_ < patience_) return;
     control.abort("nothing but errors for " +
                   std::to_string(static_cast<int64_t>(storage::seconds_of(patience_))) + " s");
   }
@@ -45,200 +50,250 @@ class GiveUpWatch {
   uint64_t errors_ = 0;
 };
 
-/// CPU time of the process over the measured part, as far as it is looked at often enough.
-class CpuWatch {
+/// Sets the load of an open loop: as told, as the phases say, or as the peak finder does.
+class LoadControl {
  public:
-  void look(const RunControl& control, storage::SteadyTime now) {
-    const auto from = control.measured_from();
-    if (!from || now < *from) return;
-    const auto until = control.measured_until();
-    if (until && now > *until && begun_ && ended_) return;
-    const double cpu_s = process_cpu_s();
-    if (!begun_) {
-      begun_ = true;
-      begin_cpu_s_ = cpu_s;
-      begin_ = now;
+  LoadControl(const LoadOptions& options, RunControl& control, RequestSource& source,
+              storage::SteadyTime start)
+      : options_(options), control_(control), source_(source) {
+    if (options.load.kind == LoadShape::Kind::kPeak) {
+      sampler_.emplace(options.load.peak.resolve(options.time_scale), start);
     }
-    ended_ = true;
-    end_cpu_s_ = cpu_s;
-    end_ = now;
+    look(start);
   }
 
-  void report(GeneratorHealth& health, int threads) const {
-    health.cpu_s = end_cpu_s_ - begin_cpu_s_;
-    const double wall_s = storage::seconds_of(end_ - begin_);
-    if (wall_s > 0) health.cpu_percent = 100 * health.cpu_s / wall_s / threads;
+  /// How often look() is to be called.
+  std::chrono::nanoseconds period() const {
+    if (!options_.load.open_loop()) return kLook;
+    if (!sampler_) return kRampLook;
+    const auto part = std::chrono::nanoseconds(
+        static_cast<int64_t>(sampler_->finder().options().sample_s * 1e9 / kLooksPerSample));
+    return std::clamp<std::chrono::nanoseconds>(part, kLookMin, kLook);
+  }
+
+  void look(storage::SteadyTime now) {
+    if (!options_.load.open_loop()) return;
+    control_.look(now);
+    if (sampler_ && !control_.over(now)) {
+      const bool measured = control_.phases()[control_.current()].primary;
+      sampler_->look(control_.live(), now, measured);
+    }
+    const PhaseFactors factors = control_.factors(now);
+    const double full_rps = sampler_ ? sampler_->rate_rps() : options_.load.rate_rps;
+    rate_rps_ = full_rps * factors.robots * factors.load;
+    source_.set_rate(rate_rps_, now);
+  }
+
+  double rate_rps() const { return rate_rps_; }
+  std::optional<PeakFinder> finder() const {
+    if (!sampler_) return std::nullopt;
+    return sampler_->finder();
   }
 
  private:
-  bool begun_ = false;
-  bool ended_ = false;
-  double begin_cpu_s_ = 0;
-  double end_cpu_s_ = 0;
-  storage::SteadyTime begin_{};
-  storage::SteadyTime end_{};
+  static constexpr std::chrono::milliseconds kRampLook{20};
+  static constexpr std::chrono::milliseconds kLookMin{5};
+  static constexpr double kLooksPerSample = 50;
+
+  const LoadOptions& options_;
+  RunControl& control_;
+  RequestSource& source_;
+  std::optional<PeakSampler> sampler_;
+  double rate_rps_ = 0;
 };
 
-/// The threads of a run, and how many are still at work.
-class Crew {
+std::optional<ArrivalSchedule> schedule_of(const LoadOptions& options, storage::SteadyTime start) {
+  if (!options.load.open_loop()) return std::nullopt;
+  const storage::Random random = storage::Random(options.seed).fork(kArrivalPurpose);
+  return ArrivalSchedule(!options.load.constant, random, start);
+}
+
+/// Seconds that the run goes on: the current phase at the pace it shows, and the later ones as they
+/// say or at that pace. Nothing where neither is known.
+std::optional<double> left_s(const RunControl& control, storage::SteadyTime now) {
+  const size_t current = control.current();
+  const auto began = control.began(current);
+  const double share = control.phase_progress(now);
+  if (!began || share <= 0) return std::nullopt;
+  const double whole_s = storage::seconds_of(now - *began) / share;
+  const PhaseGoal& goal = control.phases()[current].goal;
+  double left = whole_s * (1 - share);
+  for (size_t index = current + 1; index < control.phases().size(); ++index) {
+    const PhaseGoal& next = control.phases()[index].goal;
+    if (next.duration) {
+      left += storage::seconds_of(*next.duration);
+    } else if (next.fill && goal.fill) {
+      left += whole_s * *next.fill / *goal.fill;
+    } else if (next.requests && goal.requests) {
+      left += whole_s * static_cast<double>(*next.requests) / static_cast<double>(*goal.requests);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return left;
+}
+
+LoadProgress progress_of(const LoadOptions& options, const RunControl& control,
+                         const LoadControl& load, storage::SteadyTime run_start,
+                         storage::SteadyTime now) {
+  LoadProgress progress;
+  progress.elapsed_s = storage::seconds_of(now - run_start);
+  if (control.phases().size() > 1) progress.phase = control.phases()[control.current()].name;
+  progress.share = control.phase_progress(now);
+  progress.left_s = left_s(control, now);
+  progress.rate_rps = load.rate_rps();
+  progress.counts = control.live();
+  if (options.cache_size_bytes > 0) {
+    progress.fill_ratio = static_cast<double>(progress.counts.fill_bytes) /
+                          static_cast<double>(options.cache_size_bytes);
+  }
+  return progress;
+}
+
+/// A short line of a rank, with its name.
+std::string line_of_rank(size_t rank, const std::string& host, const std::string& line) {
+  return "rank " + std::to_string(rank) + " (" + host + "): " + line;
+}
+
+/// Threads, sources and counters of the process that decides.
+class DecidingRun {
  public:
-  void start(std::vector<std::unique_ptr<LoadWorker>>& workers, RunControl& control,
-             storage::SteadyTime run_start) {
-    running_ = workers.size();
-    for (const auto& worker : workers) {
-      threads_.emplace_back([this, &control, run_start, work = worker.get()] {
-        try {
-          work->run(run_start);
-        } catch (const std::exception& error) {
-          control.abort(std::string("a thread failed: ") + error.what());
-        }
-        const std::lock_guard lock(mutex_);
-        --running_;
-        ended_.notify_one();
-      });
+  DecidingRun(const LoadOptions& options, const storage::Clock& clock, Company* company,
+              const RunStart& start)
+      : options_(options),
+        clock_(clock),
+        start_(start),
+        control_(phases_of(options), options.cache_size_bytes),
+        source_(options.workload, options.seed, control_, schedule_of(options, start.at)),
+        under_way_({start.transaction_base, 0, options.place.ranks},
+                   options.workload.server.abort_percent > 0),
+        part_(options.sample_interval, control_.phases().size()) {
+    control_.start(start.at);
+    if (!options.request_log.empty()) log_ = std::make_unique<RequestLog>(options.request_log);
+    if (company != nullptr) {
+      lead_.emplace(company->ensemble, clock, control_, source_, under_way_, options,
+                    company->hosts, start.at, company->timing);
+      poll_ = company->timing.poll;
+    }
+    PageSource& pages = lead_ ? lead_->pages() : source_;
+    DoubtSink* const doubts = lead_ ? &lead_->doubts() : nullptr;
+    for (uint64_t index = 0; index < static_cast<uint64_t>(options.threads); ++index) {
+      workers_.push_back(std::make_unique<LoadWorker>(options, control_, pages, under_way_, clock,
+                                                      log_.get(), doubts, index));
     }
   }
 
-  /// Waits until all have ended, `wait_max` at most; true where they have.
-  bool wait(std::chrono::nanoseconds wait_max) {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, wait_max, [this] { return running_ == 0; });
-  }
-
-  void join() {
-    for (std::thread& thread : threads_) thread.join();
-  }
+  void run(const std::atomic<bool>& interrupted,
+           const std::function<void(const LoadProgress&)>& progress);
+  void conclude(LoadOutcome& outcome);
 
  private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  size_t running_ = 0;
-  std::vector<std::thread> threads_;
+  bool wait(std::chrono::nanoseconds period, bool threads_ended);
+
+  const LoadOptions& options_;
+  const storage::Clock& clock_;
+  RunStart start_;
+  RunControl control_;
+  RequestSource source_;
+  TransactionsUnderWay under_way_;
+  std::unique_ptr<RequestLog> log_;
+  std::optional<Lead> lead_;
+  std::chrono::nanoseconds poll_{0};
+  std::vector<std::unique_ptr<LoadWorker>> workers_;
+  Crew crew_;
+  RunPart part_;
+  std::optional<PeakFinder> finder_;
+  bool interrupted_ = false;
 };
 
-std::vector<std::unique_ptr<LoadWorker>> make_workers(const LoadOptions& options,
-                                                      RunControl& control,
-                                                      const storage::Clock& clock,
-                                                      RequestLog* log) {
-  std::vector<std::unique_ptr<LoadWorker>> workers;
-  const auto threads = static_cast<uint64_t>(options.threads);
-  for (uint64_t index = 0; index < threads; ++index) {
-    const uint64_t robots =
-        options.load.robots / threads + (index < options.load.robots % threads ? 1 : 0);
-    workers.push_back(std::make_unique<LoadWorker>(options, control, clock, log,
-                                                   static_cast<uint16_t>(index), robots));
-  }
-  return workers;
+bool DecidingRun::wait(std::chrono::nanoseconds period, bool threads_ended) {
+  if (lead_) period = std::min(period, poll_);
+  if (!threads_ended) return crew_.wait(period);
+  std::this_thread::sleep_for(period);
+  return true;
 }
 
-void add_warnings(LoadOutcome& outcome, const LoadOptions& options) {
-  RunResult& result = outcome.result;
-  const GeneratorHealth& health = result.generator;
-  if (health.cpu_percent > kBusyPercent) {
-    result.warnings.push_back("the load generator was busy to " +
-                              std::to_string(static_cast<int>(health.cpu_percent)) +
-                              " %: throughput is a lower bound");
+void DecidingRun::run(const std::atomic<bool>& interrupted,
+                      const std::function<void(const LoadProgress&)>& progress) {
+  LoadControl load(options_, control_, source_, start_.at);
+  GiveUpWatch give_up(options_.give_up_after, start_.at);
+  storage::SteadyTime progress_due = start_.at + kLook;
+  storage::SteadyTime load_due = start_.at;
+  if (lead_) lead_->look(start_.at, load.rate_rps());
+  // All ranks start at the same instant, which is a little ahead.
+  std::this_thread::sleep_for(start_.at - clock_.steady_now());
+  crew_.start(workers_, control_, start_.at);
+  bool threads_ended = false;
+  bool all_ended = false;
+  while (!all_ended) {
+    threads_ended = wait(load.period(), threads_ended);
+    const storage::SteadyTime now = clock_.steady_now();
+    if (now >= load_due || threads_ended) {
+      load.look(now);
+      load_due = now + load.period();
+      give_up.look(control_, now);
+    }
+    if (lead_) lead_->look(now, load.rate_rps());
+    interrupted_ = interrupted || (lead_ && lead_->interrupted());
+    if (interrupted_) control_.end_now(now);
+    all_ended = threads_ended && (!lead_ || lead_->all_ended());
+    if (all_ended || !progress || now < progress_due) continue;
+    progress_due = now + kLook;
+    progress(progress_of(options_, control_, load, start_.at, now));
   }
-  if (health.event_loop_lag_ms_max > kLateMs) {
-    result.warnings.push_back("the load generator ran up to " +
-                              std::to_string(static_cast<int>(health.event_loop_lag_ms_max)) +
-                              " ms late: the machine was too busy for exact response times");
-  }
-  if (options.verification != Verification::kBytes) {
-    result.warnings.push_back("bodies were not compared, only their lengths");
-  }
-  if (!(outcome.recorder.series.total() == outcome.recorder.total)) {
-    result.warnings.push_back("the intervals do not add up to the run: a mistake of cacheoff");
-    outcome.failure = "the intervals do not add up to the run";
-  }
+  crew_.join();
+  finder_ = load.finder();
 }
 
-void collect(LoadOutcome& outcome, const LoadOptions& options, const RunControl& control,
-             const std::vector<std::unique_ptr<LoadWorker>>& workers) {
-  RunResult& result = outcome.result;
-  IdealTally ideal;
-  storage::SteadyTime last_end{};
-  for (const auto& worker : workers) {
-    outcome.recorder.merge(worker->recorder());
-    ideal.merge(worker->ideal());
-    last_end = std::max(last_end, worker->last_counted_end());
-    result.generator.connections += worker->connections();
-    result.generator.stale_connection_retries += worker->retries();
-    result.generator.event_loop_lag_ms_max = std::max(result.generator.event_loop_lag_ms_max,
-                                                      storage::seconds_of(worker->lag_max()) * 1e3);
-    if (result.first_error.empty()) result.first_error = worker->first_error();
+void DecidingRun::conclude(LoadOutcome& outcome) {
+  for (const auto& worker : workers_) part_.add(*worker);
+  std::vector<std::string> of_health;
+  if (lead_) {
+    const std::vector<std::string> own = health_warnings(health_of(part_, options_), options_);
+    outcome.result.ranks = lead_->reports(part_);
+    for (const std::string& warning : own) {
+      of_health.push_back(line_of_rank(0, outcome.result.ranks.front().host, warning));
+    }
+    of_health.insert(of_health.end(), lead_->warnings().begin(), lead_->warnings().end());
+    lead_->merge_into(part_);
+    outcome.ranks_lost = lead_->lost_any();
   }
-  const auto from = control.measured_from();
-  if (from) {
-    // An aborted run ends where it was aborted, whatever it was meant to do.
-    const auto until = control.aborted() ? std::nullopt : control.measured_until();
-    const storage::SteadyTime end = std::max(until.value_or(last_end), last_end);
-    result.duration = std::max(end - *from, storage::Nanoseconds(0));
-    outcome.recorder.series.finish(result.duration);
+  outcome.result.peak = finder_;
+  collect(outcome, options_, control_, part_);
+  const auto from = control_.recorded_from();
+  outcome.start += from ? *from - start_.at : storage::Nanoseconds(0);
+  if (!lead_) of_health = health_warnings(outcome.result.generator, options_);
+  add_warnings(outcome, options_, of_health);
+  outcome.failure = failure_of(outcome, control_, interrupted_);
+  if (log_ && !log_->close()) {
+    outcome.failure = options_.request_log.string() + ": the request log cannot be written";
   }
-  result.ideal_hit_ratio_percent = ideal.hit_ratio_percent();
-  result.ideal_byte_hit_ratio_percent = ideal.byte_hit_ratio_percent();
-  result.cache_size_bytes = options.cache_size_bytes;
-  result.seed = options.seed;
-  result.threads = options.threads;
-  take_measurements(result, outcome.recorder);
-}
-
-std::string failure_of(const LoadOutcome& outcome, const RunControl& control, bool interrupted) {
-  if (control.aborted()) return control.abort_reason();
-  if (interrupted) return "interrupted";
-  const uint64_t errors = outcome.result.total.error_count();
-  if (errors > 0) {
-    return std::to_string(errors) + " errors, the first: " + outcome.result.first_error;
-  }
-  if (outcome.result.total.good == 0) return "no response came within the measured part";
-  return outcome.failure;
 }
 
 }  // namespace
 
 LoadOutcome run_load(const LoadOptions& options, const storage::Clock& clock,
                      const std::atomic<bool>& interrupted,
-                     const std::function<void(const LoadProgress&)>& progress) {
+                     const std::function<void(const LoadProgress&)>& progress, Company* company) {
   LoadOutcome outcome(options.sample_interval);
   const std::string ports = port_warning(options, read_port_limits());
   if (!ports.empty()) outcome.result.warnings.push_back(ports);
-  std::unique_ptr<RequestLog> log;
-  if (!options.request_log.empty()) log = std::make_unique<RequestLog>(options.request_log);
-  RunControl control(options.until, options.warm_up, options.cache_size_bytes);
-  auto workers = make_workers(options, control, clock, log.get());
-
-  const storage::SteadyTime run_start = clock.steady_now();
-  const storage::WallTime wall_start = clock.wall_now();
-  control.start(run_start);
-  CpuWatch cpu;
-  cpu.look(control, run_start);
-  GiveUpWatch give_up(options.give_up_after, run_start);
-  Crew crew;
-  crew.start(workers, control, run_start);
-  bool ended = false;
-  while (!ended) {
-    ended = crew.wait(kLook);
-    const storage::SteadyTime now = clock.steady_now();
-    cpu.look(control, now);
-    if (interrupted) control.end_now(now);
-    give_up.look(control, now);
-    if (ended || !progress) continue;
-    const bool warming_up = !control.measured_from() || now < *control.measured_from();
-    progress({storage::seconds_of(now - run_start), control.progress(now), warming_up,
-              control.good(), control.errors()});
+  RunStart start;
+  start.at = clock.steady_now();
+  start.transaction_base = options.transaction_base;
+  if (company != nullptr) {
+    try {
+      start = start_as_lead(company->ensemble, clock, options.transaction_base, company->timing);
+    } catch (const WireError& error) {
+      outcome.failure = error.what();
+      outcome.ranks_lost = true;
+      return outcome;
+    }
   }
-  crew.join();
-
-  collect(outcome, options, control, workers);
-  cpu.report(outcome.result.generator, options.threads);
-  const auto from = control.measured_from();
-  outcome.start = wall_start + (from ? *from - run_start : storage::Nanoseconds(0));
-  add_warnings(outcome, options);
-  outcome.failure = failure_of(outcome, control, interrupted);
-  if (log && !log->close()) {
-    outcome.failure = options.request_log.string() + ": the request log cannot be written";
-  }
+  outcome.start = clock.wall_now() + (start.at - clock.steady_now());
+  DecidingRun run(options, clock, company, start);
+  run.run(interrupted, progress);
+  run.conclude(outcome);
   return outcome;
 }
 

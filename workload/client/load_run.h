@@ -3,10 +3,15 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "storage/base/clock.h"
 #include "workload/client/load_options.h"
+#include "workload/client/run_control.h"
+#include "workload/ensemble/ensemble.h"
+#include "workload/ensemble/messages.h"
 #include "workload/measure/run_result.h"
 
 namespace workload {
@@ -14,10 +19,12 @@ namespace workload {
 /// How far a run is.
 struct LoadProgress {
   double elapsed_s = 0;
-  double share = 0;  ///< Of the goal, 0 to 1.
-  bool warming_up = false;
-  uint64_t good = 0;  ///< Measured so far.
-  uint64_t errors = 0;
+  std::string phase;             ///< Its name; empty where the run has one alone.
+  double share = 0;              ///< Of the phase's goal, 0 to 1.
+  std::optional<double> left_s;  ///< Of the run, as far as it can be told.
+  double rate_rps = 0;           ///< That the load is set to; 0 in a closed loop.
+  std::optional<double> fill_ratio;
+  LiveCounts counts;
 };
 
 /// What a run found.
@@ -26,17 +33,38 @@ struct LoadOutcome {
 
   RunResult result;
   RunRecorder recorder;
-  storage::WallTime start{};  ///< Of the measured part.
+  storage::WallTime start{};  ///< Of the recorded part.
   /// Why the run failed, one line; empty where it went to its end without an error.
   std::string failure;
+  /// A rank does not answer any more, and may never end by itself.
+  bool ranks_lost = false;
 };
 
-/// Runs the load on threads of its own and waits for them. `interrupted` ends the run early when it
-/// becomes true (the figures so far are the result, and the run counts as failed). `progress` is
-/// called about five times a second from the calling thread. Does not throw for anything that
-/// peers or the network do.
+/// The other processes of a run, which have agreed to it (workload/ensemble/muster.h).
+struct Company {
+  Ensemble& ensemble;
+  std::vector<std::string> hosts;  ///< By rank; the lead's alone.
+  EnsembleTiming timing;
+};
+
+/// Runs the load on threads of its own and waits for them, and with `company` (not null where there
+/// are several ranks) leads the others and has the result of all. `interrupted` ends the run early
+/// when it becomes true (the figures so far are the result, and the run counts as failed).
+/// `progress` is called about five times a second from the calling thread. Does not throw for
+/// anything that peers or the network do.
 LoadOutcome run_load(const LoadOptions& options, const storage::Clock& clock,
                      const std::atomic<bool>& interrupted,
-                     const std::function<void(const LoadProgress&)>& progress);
+                     const std::function<void(const LoadProgress&)>& progress,
+                     Company* company = nullptr);
+
+/// How another rank's part ended.
+struct FollowOutcome {
+  int exit_status = 1;  ///< As the lead said.
+  std::string loss;     ///< Why that one is not known, one line; empty where it is.
+};
+
+/// Another rank's part of a run that the lead decides over.
+FollowOutcome follow_load(const LoadOptions& options, const storage::Clock& clock,
+                          const std::atomic<bool>& interrupted, Company& company);
 
 }  // namespace workload

@@ -8,7 +8,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/random.h"
-#include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/model/workload.h"
 
 namespace workload {

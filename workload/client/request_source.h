@@ -1,41 +1,48 @@
-// What is asked for: the stream of intended requests, page by page.
+// What is asked for and, in an open loop, when: the stream of intended requests, page by page.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "workload/client/arrival_schedule.h"
+#include "workload/client/page_source.h"
 #include "workload/client/run_control.h"
 #include "workload/model/request_stream.h"
 
 namespace workload {
 
-/// What an infinite cache would have made of the requests that were released.
-struct IdealTally {
-  uint64_t basic = 0;
-  uint64_t hits = 0;
-  uint64_t bytes = 0;  ///< Body bytes of basic requests.
-  uint64_t hit_bytes = 0;
-
-  void add(const IntendedRequest& request);
-  void merge(const IdealTally& other);
-  std::optional<double> hit_ratio_percent() const;
-  std::optional<double> byte_hit_ratio_percent() const;
-};
-
-/// Hands out the pages of a stream in order. One thread at a time.
-class RequestSource {
+/// Hands out the pages of one stream in order, to whichever thread asks, so that what is asked for
+/// does not depend on the number of threads.
+class RequestSource final : public PageSource {
  public:
-  RequestSource(const Workload& workload, uint64_t seed, uint16_t world);
+  /// `control` must outlive the source. `schedule` is for an open loop.
+  RequestSource(const Workload& workload, uint64_t seed, RunControl& control,
+                std::optional<ArrivalSchedule> schedule = std::nullopt);
 
-  /// The next page with what is embedded in it, cut to what `control` grants.
-  Grant next_page(std::vector<IntendedRequest>& page, RunControl& control, storage::SteadyTime now);
+  Grant next_page(std::vector<IntendedRequest>& page, storage::SteadyTime now) override;
+  void next_page(ScheduledPage& page, storage::SteadyTime now) override;
+  /// Pages never come later: does nothing.
+  void on_arrival(std::function<void(size_t)> come) override;
+  /// Takes back a page that was handed out, for whoever asks next.
+  void put_back(std::vector<IntendedRequest> page, const Grant& grant);
+
+  /// The schedule's rate from `now` on.
+  void set_rate(double rate_rps, storage::SteadyTime now);
+  std::optional<storage::SteadyTime> due(double place) const override;
 
  private:
-  void read_ahead();
+  void read_ahead(storage::SteadyTime now);
+  Grant take(std::vector<IntendedRequest>& page, storage::SteadyTime now);
 
+  mutable std::mutex mutex_;
+  RunControl& control_;
   RequestStream stream_;
+  std::optional<ArrivalSchedule> schedule_;
   std::vector<IntendedRequest> ahead_;  ///< The next page, whole.
+  std::deque<std::vector<IntendedRequest>> put_back_;
 };
 
 }  // namespace workload

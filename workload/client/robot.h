@@ -15,6 +15,7 @@
 #include "storage/base/random.h"
 #include "workload/client/http_client.h"
 #include "workload/client/release_timing.h"
+#include "workload/client/request_host.h"
 #include "workload/client/run_control.h"
 #include "workload/client/transaction.h"
 #include "workload/model/request_stream.h"
@@ -22,22 +23,19 @@
 namespace workload {
 
 /// What all robots of a thread share. Called on that thread only.
-class RobotHost {
+class RobotHost : public RequestHost {
  public:
-  virtual ~RobotHost() = default;
   /// The next page of the stream, as far as the run's goals grant it; a grant of 0 requests (and an
-  /// empty page) when the run is over.
+  /// empty page) when the run is over, or `later` where there may be one soon.
   virtual Grant take_page(std::vector<IntendedRequest>& page, storage::SteadyTime now) = 0;
+  /// That robot was told `later`: wake() it when pages have come, or when the run is over.
+  virtual void wait_for_page(size_t robot) = 0;
   /// The last `requests` of a page are not sent after all.
   virtual void give_back(uint64_t requests, const Grant& grant) = 0;
-  /// A transaction starts; returns its id. `blocked` is how long it was overdue.
-  virtual uint64_t started(const IntendedRequest& intended, bool measured,
-                           storage::SteadyTime start, std::chrono::nanoseconds blocked) = 0;
-  virtual void finished(const IntendedRequest& intended, uint64_t transaction, bool measured,
-                        storage::SteadyTime start, const TransactionResult& result) = 0;
-  virtual bool over(storage::SteadyTime now) const = 0;
-  /// A robot failed for a reason of its own (no memory, a mistake): ends the run.
-  virtual void robot_failed(const std::string& reason) = 0;
+  /// Whether the phase wants that robot, numbered from 0 within the thread, to be active.
+  virtual bool active(size_t robot) const = 0;
+  /// What the phase multiplies the robots' rate with; 1 in most.
+  virtual double load_factor() const = 0;
 };
 
 /// How robots reach the system under test.
@@ -46,19 +44,22 @@ struct RobotOptions {
   HttpClientOptions client;
   TargetForm target;
   Verification verification = Verification::kBytes;
+  /// The run's transactions; null: responses are never taken for shared.
+  const TransactionsUnderWay* under_way = nullptr;
 };
 
 /// A closed loop: waits until a page is due, fetches it, then its embedded objects over up to
 /// `connections_max` connections as a browser does, and starts again. Each connection serves as
 /// many requests as the model draws for it. A page that failed is followed by a pause of its own,
 /// 10 ms doubled with each further failure up to 1 s, so that errors cannot spin; its embedded
-/// objects are not asked for. All on one thread.
+/// objects are not asked for. A robot that a phase does not want closes its connections and waits.
+/// All on one thread.
 class Robot {
  public:
-  /// `source` is the local address of its connections; nothing: any. `host`, `clock` and `options`
-  /// must outlive the robot.
+  /// `number` counts from 0 within the thread. `source` is the local address of its connections;
+  /// nothing: any. `host`, `clock` and `options` must outlive the robot.
   Robot(boost::asio::any_io_executor executor, RobotHost& host, const storage::Clock& clock,
-        const RobotOptions& options, std::optional<boost::asio::ip::address> source,
+        size_t number, const RobotOptions& options, std::optional<boost::asio::ip::address> source,
         std::unique_ptr<ReleaseTiming> timing, storage::Random random);
   ~Robot();
   Robot(const Robot&) = delete;
@@ -76,6 +77,10 @@ class Robot {
   struct Lane;
 
   boost::asio::awaitable<void> pause_until(storage::SteadyTime due);
+  boost::asio::awaitable<storage::SteadyTime> pause_at_load(storage::SteadyTime start,
+                                                            storage::SteadyTime due);
+  boost::asio::awaitable<bool> sleep_while_inactive();
+  boost::asio::awaitable<storage::SteadyTime> wait_for_page(storage::SteadyTime asked);
   boost::asio::awaitable<void> fetch_page(std::chrono::nanoseconds blocked);
   boost::asio::awaitable<void> fetch_embedded();
   boost::asio::awaitable<void> fetch_rest_on(Lane& lane);
@@ -88,6 +93,7 @@ class Robot {
   boost::asio::any_io_executor executor_;
   RobotHost& host_;
   const storage::Clock& clock_;
+  size_t number_;
   const RobotOptions& options_;
   HttpClientOptions client_options_;
   std::unique_ptr<ReleaseTiming> timing_;

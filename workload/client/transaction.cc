@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 #include "workload/model/http_date.h"
+#include "workload/model/origin_abort.h"
 
 namespace workload {
 namespace {
@@ -19,12 +21,20 @@ void append_hex16(std::string& text, uint64_t value) {
   }
 }
 
-/// Whether a stamp names the transaction.
-bool stamp_names(std::string_view stamp, uint64_t id) {
+/// How long after a broken-off response a cache may still hand it to those who shared it.
+constexpr std::chrono::milliseconds kSharingSlack{100};
+
+/// The transaction that a stamp names; nothing where it names none.
+std::optional<uint64_t> parse_stamp(std::string_view stamp) {
   uint64_t value = 0;
   const char* end = stamp.data() + stamp.size();
   const auto parsed = std::from_chars(stamp.data(), end, value, 16);
-  return parsed.ec == std::errc() && parsed.ptr == end && value == id;
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+bool stamp_names(std::string_view stamp, uint64_t id) {
+  return parse_stamp(stamp) == id;
 }
 
 void append_number(std::string& text, uint64_t value) {
@@ -51,8 +61,24 @@ uint64_t nanoseconds_between(storage::SteadyTime from, storage::SteadyTime to) {
 
 }  // namespace
 
-Transactor::Transactor(TargetForm target, Verification verification, const storage::Clock& clock)
-    : target_(std::move(target)), verification_(verification), clock_(clock) {}
+void TransactionRequest::take(const IntendedRequest& intended) {
+  object = intended.object;
+  kind = intended.kind;
+  method = intended.method;
+  request_body_bytes = intended.request_body_bytes;
+  part = intended.part;
+  abort_after_bytes = intended.abort_after_bytes;
+  break_off = intended.break_off;
+  offered_hit = intended.offered_hit_reference;
+  ideal_hit = intended.offered_hit;
+}
+
+Transactor::Transactor(TargetForm target, Verification verification, const storage::Clock& clock,
+                       const TransactionsUnderWay* under_way)
+    : target_(std::move(target)),
+      verification_(verification),
+      clock_(clock),
+      under_way_(under_way) {}
 
 std::string Transactor::url_of(const ObjectSpec& object) const {
   return "http://" + target_.authority + object_path(object);
@@ -82,6 +108,23 @@ void Transactor::write_request(const TransactionRequest& request) {
     text += "If-Modified-Since: ";
     text += HttpDate(request.kind == RequestKind::kIms200 ? modified - 1 : modified + 1).text();
     text += "\r\n";
+  } else if (request.kind == RequestKind::kEtag200 || request.kind == RequestKind::kEtag304) {
+    text += "If-None-Match: ";
+    text += request.kind == RequestKind::kEtag200 ? outdated_etag(request.object)
+                                                  : object_etag(request.object);
+    text += "\r\n";
+  } else if (request.kind == RequestKind::kRange) {
+    text += "Range: bytes=";
+    append_number(text, request.part.offset_bytes);
+    text += '-';
+    append_number(text, request.part.offset_bytes + request.part.size_bytes - 1);
+    text += "\r\n";
+  }
+  if (request.break_off) {
+    text += kBreakOffHeader;
+    text += ": ";
+    append_number(text, *request.break_off);
+    text += "\r\n";
   }
   if (request.last_on_connection) text += "Connection: close\r\n";
   if (request.method != RequestMethod::kPost) {
@@ -102,11 +145,16 @@ boost::asio::awaitable<void> Transactor::run(HttpClient& client, const Transacti
   result_ = &result;
   head_ = nullptr;
   body_bytes_ = 0;
+  made_for_.reset();
+  began_ = clock_.steady_now();
   result = TransactionResult();
   TransactionRecord& record = result.record;
-  record.basic = request.kind == RequestKind::kBasic && request.method == RequestMethod::kGet;
+  record.basic = request.kind == RequestKind::kBasic && request.method == RequestMethod::kGet &&
+                 !request.abort_after_bytes;
   record.reload = request.kind == RequestKind::kReload;
+  record.range = request.kind == RequestKind::kRange;
   record.offered_hit = request.offered_hit;
+  record.ideal_hit = request.ideal_hit;
   write_request(request);
   Exchange exchange;
   co_await client.exchange(request_text_, request.method == RequestMethod::kHead,
@@ -114,14 +162,16 @@ boost::asio::awaitable<void> Transactor::run(HttpClient& client, const Transacti
   const bool bytes_came = exchange.received_bytes > 0;
   result.end =
       bytes_came && exchange.error == ErrorKind::kNone ? exchange.last_byte : clock_.steady_now();
-  if (bytes_came) result.first_byte_ns = nanoseconds_between(start, exchange.first_byte);
+  if (bytes_came) record.first_byte_ns = nanoseconds_between(start, exchange.first_byte);
   result.opened_connection = exchange.opened;
   result.retries = exchange.retries;
+  result.local_errno = exchange.local_errno;
   record.response_time_ns = nanoseconds_between(start, result.end);
   record.received_bytes = exchange.received_bytes;
   record.body_bytes = body_bytes_;
   judge_end(exchange);
-  record.fill = record.basic && request.object.cachable && record.outcome == Outcome::kMiss;
+  record.fill =
+      record.good() && record.basic && request.object.cachable && record.outcome == Outcome::kMiss;
   if (record.error != ErrorKind::kNone) record.outcome = Outcome::kUnknown;
 }
 
@@ -147,13 +197,78 @@ int64_t Transactor::now_unix_s() const {
 }
 
 bool Transactor::body_expected() const {
-  return request_->method != RequestMethod::kHead && result_->status == 200;
+  return request_->method != RequestMethod::kHead &&
+         (result_->status == 200 || result_->status == 206) &&
+         result_->record.ending != Ending::kCut;
+}
+
+BodyPart Transactor::expected_part() const {
+  if (result_->status == 206) return request_->part;
+  return {0, request_->object.size_bytes};
 }
 
 bool Transactor::on_head(const ResponseHead& head) {
   head_ = &head;
   result_->status = head.status;
-  return judge_status(head) && judge_stamps(head) && judge_headers(head) && judge_freshness(head);
+  note_stamp(head);
+  // What a proxy says when it could not get the whole of what the origin broke off, also to those
+  // who waited for the same response.
+  const bool gateway_error = head.status == 502 || head.status == 503 || head.status == 504;
+  if (gateway_error) {
+    const UnderWay shared = break_off_shared();
+    if (shared != UnderWay::kNo) result_->record.ending = Ending::kCut;
+    if (shared == UnderWay::kAsk && !judge_status(head)) {
+      doubt_error(SharingDoubt::Kind::kObjectBrokenOff, request_->object.id);
+    }
+    if (shared != UnderWay::kNo) return true;
+  }
+  if (!judge_status(head) || !judge_stamps(head) || !judge_headers(head) || !judge_part(head) ||
+      !judge_freshness(head)) {
+    return false;
+  }
+  if (request_->abort_after_bytes != uint64_t{0} || !body_expected()) return true;
+  result_->record.ending = Ending::kAborted;
+  return false;
+}
+
+void Transactor::note_stamp(const ResponseHead& head) {
+  made_for_ = parse_stamp(head.body_stamp);
+  if (!made_for_ || *made_for_ == request_->id || under_way_ == nullptr) return;
+  const UnderWay shared = under_way_->under_way_anywhere(*made_for_, began_);
+  result_->record.shared = shared == UnderWay::kYes;
+  if (shared != UnderWay::kAsk) return;
+  result_->shared_doubt = SharingDoubt{SharingDoubt::Kind::kUnderWay, *made_for_, began_, {}};
+}
+
+UnderWay Transactor::break_off_shared() const {
+  if (request_->break_off) return UnderWay::kYes;
+  if (under_way_ == nullptr) return UnderWay::kNo;
+  if (under_way_->object_broken_off(request_->object.id, began_, kSharingSlack)) {
+    return UnderWay::kYes;
+  }
+  return under_way_->others_break_off() ? UnderWay::kAsk : UnderWay::kNo;
+}
+
+UnderWay Transactor::cut_as_planned() const {
+  if (!made_for_ || *made_for_ == request_->id) {
+    return request_->break_off ? UnderWay::kYes : UnderWay::kNo;
+  }
+  if (under_way_ == nullptr) return UnderWay::kNo;
+  const UnderWay shared = under_way_->under_way_anywhere(*made_for_, began_, kSharingSlack);
+  if (shared == UnderWay::kAsk) {
+    return under_way_->others_break_off() ? UnderWay::kAsk : UnderWay::kNo;
+  }
+  const bool planned = shared == UnderWay::kYes && under_way_->to_be_broken_off(*made_for_);
+  return planned ? UnderWay::kYes : UnderWay::kNo;
+}
+
+void Transactor::doubt_error(SharingDoubt::Kind kind, uint64_t id) {
+  TransactionRecord& record = result_->record;
+  result_->cut_doubt.emplace();
+  result_->cut_doubt->doubt = {kind, id, began_, kSharingSlack};
+  result_->cut_doubt->error = std::exchange(record.error, ErrorKind::kNone);
+  result_->cut_doubt->detail = std::exchange(result_->detail, {});
+  record.ending = Ending::kCut;
 }
 
 bool Transactor::judge_status(const ResponseHead& head) {
@@ -163,9 +278,13 @@ bool Transactor::judge_status(const ResponseHead& head) {
   if (request_->method == RequestMethod::kPost) {
     right = status == 200 || status == 201 || status == 204;
     wanted = "200, 201 or 204";
-  } else if (request_->kind == RequestKind::kIms304) {
+  } else if (must_get_304(request_->kind)) {
     right = status == 304;
     wanted = "304";
+  } else if (request_->kind == RequestKind::kRange) {
+    right = status == 206 || status == 200;
+    wanted = "206 or 200";
+    result_->record.answered_whole = status == 200;
   }
   if (right) return true;
   return wrong(ErrorKind::kWrongStatus,
@@ -190,9 +309,11 @@ bool Transactor::judge_stamps(const ResponseHead& head) {
 bool Transactor::judge_headers(const ResponseHead& head) {
   const ObjectSpec& object = request_->object;
   // A 304 may leave the length out or give that of the 200 (RFC 9110 section 8.6).
-  if (head.content_length && *head.content_length != object.size_bytes && head.status == 200) {
+  const bool states_length = head.status == 200 || head.status == 206;
+  const uint64_t length = expected_part().size_bytes;
+  if (head.content_length && *head.content_length != length && states_length) {
     return wrong(ErrorKind::kProtocol, "Content-Length " + std::to_string(*head.content_length) +
-                                           " instead of " + std::to_string(object.size_bytes));
+                                           " instead of " + std::to_string(length));
   }
   if (!head.etag.empty() && head.etag != object_etag(object)) {
     return wrong(ErrorKind::kProtocol, "ETag " + head.etag + " is not the object's");
@@ -203,6 +324,17 @@ bool Transactor::judge_headers(const ResponseHead& head) {
                  "Last-Modified " + head.last_modified + " is not the object's");
   }
   return true;
+}
+
+bool Transactor::judge_part(const ResponseHead& head) {
+  if (head.status != 206) return true;
+  const BodyPart& part = request_->part;
+  const std::string wanted = "bytes " + std::to_string(part.offset_bytes) + '-' +
+                             std::to_string(part.offset_bytes + part.size_bytes - 1) + '/' +
+                             std::to_string(request_->object.size_bytes);
+  if (head.content_range == wanted) return true;
+  return wrong(ErrorKind::kProtocol,
+               "Content-Range '" + head.content_range + "' instead of '" + wanted + "'");
 }
 
 bool Transactor::judge_freshness(const ResponseHead& head) {
@@ -221,33 +353,52 @@ bool Transactor::judge_freshness(const ResponseHead& head) {
 }
 
 bool Transactor::on_body(std::span<const std::byte> bytes) {
-  const uint64_t offset = body_bytes_;
+  const uint64_t before = body_bytes_;
   body_bytes_ += bytes.size();
   if (!body_expected()) return true;  // What a 201 carries says nothing of the object.
   const ObjectSpec& object = request_->object;
+  const BodyPart part = expected_part();
   std::optional<uint64_t> wrong_offset;
   if (verification_ == Verification::kBytes) {
-    wrong_offset = first_wrong_byte(object, offset, bytes);
-  } else if (body_bytes_ > object.size_bytes) {
-    wrong_offset = object.size_bytes;
+    wrong_offset = first_wrong_byte(object, part.offset_bytes + before, bytes);
   }
-  if (!wrong_offset) return true;
+  if (!wrong_offset && body_bytes_ > part.size_bytes) {
+    wrong_offset = part.offset_bytes + part.size_bytes;
+  }
+  if (!wrong_offset) {
+    if (!request_->abort_after_bytes || body_bytes_ < *request_->abort_after_bytes) return true;
+    result_->record.ending = Ending::kAborted;
+    return false;
+  }
   return wrong(ErrorKind::kWrongBody, "byte " + std::to_string(*wrong_offset) + " of " +
                                           std::to_string(object.size_bytes) +
                                           " is not the object's");
 }
 
 void Transactor::judge_end(const Exchange& exchange) {
-  if (result_->record.error != ErrorKind::kNone) return;
-  if (exchange.error != ErrorKind::kNone) {
+  if (result_->record.error != ErrorKind::kNone || result_->record.ending != Ending::kWhole) return;
+  const bool broke_off =
+      exchange.error == ErrorKind::kTruncated || exchange.error == ErrorKind::kReset;
+  if (exchange.error != ErrorKind::kNone && !broke_off) {
     wrong(exchange.error, std::string(exchange.reason));
     return;
   }
-  // Only a body without a declared length can end early unnoticed.
-  if (body_expected() && body_bytes_ < request_->object.size_bytes) {
+  const uint64_t length = expected_part().size_bytes;
+  // Only a body without a declared length can end early without an error of the exchange.
+  const bool short_body = body_expected() && body_bytes_ < length;
+  const UnderWay planned = broke_off || short_body ? cut_as_planned() : UnderWay::kNo;
+  if (planned == UnderWay::kYes) {
+    result_->record.ending = Ending::kCut;
+  } else if (broke_off) {
+    wrong(exchange.error, std::string(exchange.reason));
+  } else if (short_body) {
     wrong(ErrorKind::kTruncated, "the body ended at " + std::to_string(body_bytes_) + " of " +
-                                     std::to_string(request_->object.size_bytes) + " bytes");
+                                     std::to_string(length) + " bytes");
+  } else if (request_->break_off && made_for_ == request_->id && result_->status == 200 &&
+             body_expected() && length > 0 && request_->kind != RequestKind::kRange) {
+    wrong(ErrorKind::kProtocol, "the origin was asked to break this response off, and did not");
   }
+  if (planned == UnderWay::kAsk) doubt_error(SharingDoubt::Kind::kBrokenOff, *made_for_);
 }
 
 }  // namespace workload

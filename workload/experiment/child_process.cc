@@ -1,6 +1,7 @@
 #include "workload/experiment/child_process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -49,10 +50,25 @@ double seconds_of(const timeval& value) {
   return static_cast<double>(value.tv_sec) + static_cast<double>(value.tv_usec) * 1e-6;
 }
 
+/// Ends the child, telling the parent why.
+[[noreturn]] void fail_to_start(int failure_fd) {
+  const int number = errno;
+  const ssize_t ignored = write(failure_fd, &number, sizeof number);
+  static_cast<void>(ignored);
+  _exit(127);
+}
+
+void become_user(const RunUser& user, int failure_fd) {
+  const bool changed = setgroups(0, nullptr) == 0 && setgid(user.gid) == 0 && setuid(user.uid) == 0;
+  if (!changed) fail_to_start(failure_fd);
+}
+
 /// The child's side between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become_program(char* const* arguments, pid_t parent, int output_fd, int error_fd,
-                                 int failure_fd) {
+[[noreturn]] void become_program(char* const* arguments, pid_t parent, const RunUser* user,
+                                 int output_fd, int error_fd, int failure_fd) {
   setpgid(0, 0);
+  if (user != nullptr) become_user(*user, failure_fd);
+  // After the change of user, which takes the parent-death signal away.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above: then nobody would ever send the signal.
   if (getppid() != parent) _exit(127);
@@ -65,10 +81,7 @@ double seconds_of(const timeval& value) {
   if (dup2(output_fd, STDOUT_FILENO) >= 0 && dup2(error_fd, STDERR_FILENO) >= 0) {
     execvp(arguments[0], arguments);
   }
-  const int number = errno;
-  const ssize_t ignored = write(failure_fd, &number, sizeof number);
-  static_cast<void>(ignored);
-  _exit(127);
+  fail_to_start(failure_fd);
 }
 
 /// Closes what it holds, unless released.
@@ -174,8 +187,8 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) return run_problem("can't start " + child.name_ + ": " + errno_text(errno));
   if (pid == 0) {
-    become_program(arguments.data(), parent, output_write.get(), error_log.get(),
-                   failure_write.get());
+    become_program(arguments.data(), parent, options.user ? &*options.user : nullptr,
+                   output_write.get(), error_log.get(), failure_write.get());
   }
   setpgid(pid, pid);  // Both sides do it, so that neither runs ahead of it.
   child.pid_ = pid;

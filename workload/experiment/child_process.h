@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "workload/experiment/expected.h"
+#include "workload/filesystem/run_user.h"
 
 namespace workload {
 
@@ -44,6 +45,7 @@ struct ChildOptions {
   std::vector<std::string> command;  ///< `command[0]` is a path, or a name searched in PATH.
   std::string stdout_path;           ///< Appended to; must be writable.
   std::string stderr_path;           ///< Appended to; may equal `stdout_path`.
+  std::optional<RunUser> user{};     ///< Whom it runs as; nothing is the caller.
 };
 
 /// What a child used. CPU seconds are user plus system, of all its threads and of the children it

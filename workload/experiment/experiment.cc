@@ -1,17 +1,19 @@
 #include "workload/experiment/experiment.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 
 #include "storage/base/units.h"
 #include "workload/experiment/environment.h"
+#include "workload/experiment/machine_check.h"
 #include "workload/experiment/progress.h"
-#include "workload/experiment/tmpfs_mount.h"
+#include "workload/filesystem/cache_places.h"
+#include "workload/filesystem/run_user.h"
+#include "workload/filesystem/scratch_folder.h"
 #include "workload/report/figures.h"
 #include "workload/report/json_text.h"
 
@@ -21,10 +23,24 @@ namespace {
 constexpr auto kAskTimeMax = std::chrono::seconds(30);
 /// What starting, stopping and clearing up take beside the load itself.
 constexpr double kOverheadPerRunS = 1.0;
+/// And making, mounting, unmounting and removing a disk.
+constexpr double kOverheadPerDiskS = 0.5;
 
 std::filesystem::path run_folder(const std::filesystem::path& out, const CellPlan& cell,
                                  unsigned round) {
   return out / "cells" / cell.name / "runs" / std::to_string(round);
+}
+
+/// What the cell's caches lie on: `native`, or the real devices by their paths.
+std::string device_name(const CellPlan& cell, const ExperimentOptions& options) {
+  if (device_size_of_cell(cell, options.cache_size_bytes) == 0 || options.device_paths.empty()) {
+    return "native";
+  }
+  std::string names;
+  for (unsigned i = 0; i < cell.disks; ++i) {
+    names += (i == 0 ? "" : ",") + options.device_paths[i];
+  }
+  return names;
 }
 
 CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) {
@@ -34,8 +50,8 @@ CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) 
   result.scheme = cell.scheme;
   result.filesystem = cell.filesystem;
   result.mount_options = cell.mount_options;
-  result.device = "native";
-  result.disks = cell.needs_path ? 1 : 0;
+  result.device = device_name(cell, options);
+  result.disks = cell.disks;
   // What fill ratios refer to, also where nothing is kept.
   result.cache_size_bytes = options.cache_size_bytes;
   return result;
@@ -58,21 +74,6 @@ Expected<void> publish_representative(const std::filesystem::path& out, const Ce
   return {};
 }
 
-constexpr std::string_view kScratchPrefix = "cacheoff-scratch-";
-
-/// Removes what runners left in a folder that were killed and could not clear up themselves.
-void remove_stale_scratch(const std::filesystem::path& directory) {
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind(kScratchPrefix, 0) != 0) continue;
-    const auto pid = storage::parse_count(std::string_view(name).substr(kScratchPrefix.size()));
-    if (!pid || *pid == 0 || *pid > INT32_MAX) continue;
-    const bool is_gone = kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
-    if (is_gone) std::filesystem::remove_all(entry.path(), failure);
-  }
-}
-
 /// The experiment under way.
 class Experiment {
  public:
@@ -88,8 +89,7 @@ class Experiment {
   Expected<ExperimentEnd> perform() {
     if (auto done = open_folder(); !done) return done.error();
     auto done = run_all();
-    std::error_code ignored;
-    std::filesystem::remove_all(scratch_, ignored);
+    scratch_.reset();
     if (!done) return done.error();
     end_.any_failed = std::any_of(
         end_.results.cells.begin(), end_.results.cells.end(), [](const CellResult& cell) {
@@ -103,6 +103,8 @@ class Experiment {
 
  private:
   Expected<void> open_folder();
+  Expected<void> open_scratch(const std::filesystem::path& directory);
+  Expected<void> choose_user(const std::filesystem::path& directory);
   Expected<void> describe_cell(const CellPlan& cell) const;
   Expected<void> run_all();
   Expected<void> one_run(const PlannedRun& planned);
@@ -113,7 +115,8 @@ class Experiment {
   const Plan& plan_;
   StopSignals& stop_;
   std::filesystem::path out_;
-  std::filesystem::path scratch_;
+  std::optional<ScratchFolder> scratch_;
+  RunUserChoice user_;
   Progress progress_;
   ExperimentEnd end_;
 };
@@ -121,18 +124,12 @@ class Experiment {
 Expected<void> Experiment::open_folder() {
   std::error_code failure;
   std::filesystem::create_directories(out_ / "cells", failure);
-  if (failure) return run_problem("can't make '" + out_.string() + "': " + failure.message());
+  if (failure)
+    return run_problem("--out '" + out_.string() + "': can't be written: " + failure.message());
   const std::filesystem::path directory =
       options_.directory.empty() ? out_ : std::filesystem::path(options_.directory);
-  remove_stale_scratch(directory);
-  scratch_ = std::filesystem::absolute(directory) /
-             (std::string(kScratchPrefix) + std::to_string(getpid()));
-  std::filesystem::create_directories(scratch_, failure);
-  if (failure) {
-    return usage_problem("--directory '" + directory.string() +
-                         "': can't be written: " + failure.message());
-  }
-  spread_subfolders(scratch_);
+  if (auto done = open_scratch(directory); !done) return done;
+  if (auto done = choose_user(directory); !done) return done;
   EnvironmentInputs about;
   about.directory = std::filesystem::canonical(directory, failure);
   about.out = std::filesystem::canonical(out_, failure);
@@ -144,6 +141,9 @@ Expected<void> Experiment::open_folder() {
   Results& results = end_.results;
   results.seed = options_.seed;
   results.environment = collect_environment(about);
+  results.environment["programs_run_as"] = {
+      {"user", user_.user ? boost::json::value(user_.user->name) : boost::json::value()},
+      {"reason", user_.reason.empty() ? boost::json::value() : boost::json::value(user_.reason)}};
   if (options_.resume) {
     if (auto earlier = read_json_object(out_ / "environment.json")) {
       results.environment = continue_environment(std::move(*earlier), results.environment);
@@ -161,6 +161,37 @@ Expected<void> Experiment::open_folder() {
   return write_file(out_ / "environment.json", to_pretty_json(results.environment));
 }
 
+Expected<void> Experiment::open_scratch(const std::filesystem::path& directory) {
+  const CleanUp done = clean_up_leftovers({directory, out_});
+  for (const auto& line : done.removed) {
+    *inputs_.progress << "removed what a killed run left: " << line << '\n';
+  }
+  for (const auto& line : done.failures) *inputs_.progress << "warning: " << line << '\n';
+  auto scratch = ScratchFolder::make(directory);
+  if (!scratch) return usage_problem("--directory " + scratch.error().text);
+  scratch_.emplace(std::move(*scratch));
+  spread_subfolders(scratch_->path());
+  return {};
+}
+
+Expected<void> Experiment::choose_user(const std::filesystem::path& directory) {
+  std::vector<NeededAccess> needed{{inputs_.programs.cacheoff, R_OK | X_OK},
+                                   {inputs_.programs.proxy, R_OK | X_OK},
+                                   {std::filesystem::absolute(directory), X_OK},
+                                   {std::filesystem::absolute(out_ / "cells"), X_OK}};
+  if (!options_.trace.empty()) {
+    needed.push_back({std::filesystem::absolute(options_.trace), R_OK});
+  }
+  std::error_code failure;
+  if (std::filesystem::is_regular_file(options_.workload, failure)) {
+    needed.push_back({std::filesystem::absolute(options_.workload), R_OK});
+  }
+  auto chosen = choose_run_user(options_.user, needed);
+  if (!chosen) return chosen.error();
+  user_ = std::move(*chosen);
+  return {};
+}
+
 Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
   const auto folder = out_ / "cells" / cell.name;
   std::error_code failure;
@@ -170,7 +201,11 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
       {"scheme", cell.scheme},
       {"filesystem", cell.filesystem},
       {"mount_options", cell.mount_options},
-      {"cache_dir", cache_dir_argument(cell, "CACHE_FOLDER", options_.cache_size_bytes)}};
+      {"disks", cell.disks},
+      {"device_size_bytes", device_size_of_cell(cell, options_.cache_size_bytes)},
+      {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},
+      {"cache_dir", cache_dir_argument(cell, "CACHE_FOLDER",
+                                       cache_share_bytes(cell, options_.cache_size_bytes))}};
   return write_file(folder / "configuration.json", to_pretty_json(about));
 }
 
@@ -206,7 +241,8 @@ Expected<void> Experiment::one_run(const PlannedRun& planned) {
   request.round = planned.round;
   request.workload = inputs_.workload;
   request.folder = run_folder(out_, cell, planned.round);
-  request.scratch = scratch_;
+  request.scratch = &*scratch_;
+  request.user = user_.user;
   if (options_.resume) {
     if (auto kept = read_json_object(request.folder / kRunRecordFile)) {
       result.runs.push_back(std::move(*kept));
@@ -231,44 +267,71 @@ Expected<void> Experiment::one_run(const PlannedRun& planned) {
   return {};
 }
 
-/// Takes cells whose mount the kernel refuses out of the plan.
-void try_mounts(Plan& plan, const ExperimentOptions& options) {
-  std::vector<size_t> kept;
-  for (size_t i = 0; i < plan.cells.size(); ++i) {
-    const CellPlan& cell = plan.cells[i];
-    if (cell.filesystem != "tmpfs") {
-      kept.push_back(i);
-      continue;
-    }
-    std::error_code failure;
-    const auto place = std::filesystem::temp_directory_path(failure) /
-                       ("cacheoff-mount-" + std::to_string(getpid()));
-    const auto mounted = TmpfsMount::mount(place, cell.mount_options);
-    if (mounted) {
-      kept.push_back(i);
-    } else {
-      plan.skipped.push_back({cell.name, mounted.error().text});
-    }
+/// `, ext4 on a loop device of 1.6G`.
+std::string describe_place(const CellPlan& cell, const ExperimentOptions& options) {
+  std::string what;
+  if (cell.filesystem == "tmpfs") {
+    what = "a tmpfs of its own";
+  } else if (const uint64_t size = device_size_of_cell(cell, options.cache_size_bytes); size > 0) {
+    const std::string on = options.device_paths.empty()
+                               ? "a loop device of " + storage::format_size(size)
+                               : device_name(cell, options);
+    what = cell.filesystem == "raw" ? on : cell.filesystem + " on " + on;
+  } else {
+    return {};
   }
-  if (kept.size() == plan.cells.size()) return;
-  std::vector<CellPlan> cells;
-  for (const size_t i : kept) cells.push_back(std::move(plan.cells[i]));
-  plan.cells = std::move(cells);
-  plan.order = run_order(plan.cells.size(), options.repeat, options.seed, options.random_order);
+  return " (" + what + (cell.disks > 1 ? ", " + std::to_string(cell.disks) + " times)" : ")");
+}
+
+/// What the cells need on the disk at a time, and what is there.
+std::string describe_space(const ExperimentOptions& options, const Plan& plan) {
+  uint64_t most = 0;
+  for (const auto& cell : plan.cells) {
+    const uint64_t device = device_size_of_cell(cell, options.cache_size_bytes);
+    const bool on_images = device > 0 && options.device_paths.empty();
+    if (cell.filesystem == "here") most = std::max(most, options.cache_size_bytes);
+    if (on_images) most = std::max(most, device * cell.disks);
+  }
+  if (most == 0) return "space: none on a disk\n";
+  std::filesystem::path folder = options.directory.empty() ? options.out : options.directory;
+  std::error_code failure;
+  folder = std::filesystem::absolute(folder, failure);
+  // The result folder may not be there yet.
+  while (!std::filesystem::exists(folder, failure) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  const auto space = std::filesystem::space(folder, failure);
+  return "space: at most " + storage::format_size(most) + " at a time" +
+         (failure ? "" : " of " + storage::format_size(space.available) + " free") + " in " +
+         folder.string() + "\n";
+}
+
+std::string describe_privileges(const ExperimentOptions& options, const Plan& plan) {
+  const bool root_cells = std::any_of(
+      plan.cells.begin(), plan.cells.end(),
+      [](const CellPlan& cell) { return !cell.filesystem.empty() && cell.filesystem != "here"; });
+  std::string text = "privileges: ";
+  text += root_cells ? "root, to mount and for devices" : "none";
+  if (geteuid() == 0) {
+    text += "; the programs run as " +
+            (options.user.empty() ? std::string("an ordinary user where one can reach the folders")
+                                  : "the user " + options.user);
+  }
+  return text + "\n";
 }
 
 }  // namespace
 
-Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs& programs) {
+Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs& programs,
+                               StopSignals* stop) {
   auto text = output_of({programs.proxy.string(), "--list-schemes"}, kAskTimeMax);
   if (!text) return text.error();
   auto schemes = parse_scheme_list(*text);
   if (!schemes) return schemes.error();
-  const bool wants_mounts = std::find(options.filesystems.begin(), options.filesystems.end(),
-                                      "tmpfs") != options.filesystems.end();
-  const bool can_mount = wants_mounts && geteuid() == 0 && enter_private_mounts();
-  auto plan = make_plan(options, *schemes, can_mount);
-  if (plan && can_mount) try_mounts(*plan, options);
+  MachineCheck machine(options, stop);
+  auto plan =
+      make_plan(options, *schemes, [&](const CellPlan& cell) { return machine.why_not(cell); });
+  if (stop != nullptr && stop->received() != 0) return run_problem("stopped by a signal");
   return plan;
 }
 
@@ -287,15 +350,21 @@ Expected<ExperimentOptions> stored_options(const std::filesystem::path& folder) 
 std::optional<double> estimated_s(const ExperimentOptions& options, const Plan& plan) {
   const auto length_s = options.run_length_s();
   if (!length_s) return std::nullopt;
-  return static_cast<double>(plan.order.size()) * (*length_s + kOverheadPerRunS);
+  double sum_s = 0;
+  for (const auto& run : plan.order) {
+    const CellPlan& cell = plan.cells[run.cell];
+    const bool has_devices = device_size_of_cell(cell, options.cache_size_bytes) > 0;
+    sum_s += *length_s + kOverheadPerRunS + (has_devices ? cell.disks * kOverheadPerDiskS : 0);
+  }
+  return sum_s;
 }
 
 std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
   std::string out;
   for (const auto& cell : plan.cells) {
     out += "cell " + cell.name + ": " +
-           cache_dir_argument(cell, "FOLDER", options.cache_size_bytes) +
-           (cell.filesystem == "tmpfs" ? " (a mount of its own)" : "") + "\n";
+           cache_dir_argument(cell, "FOLDER", cache_share_bytes(cell, options.cache_size_bytes)) +
+           describe_place(cell, options) + "\n";
   }
   for (const auto& cell : plan.skipped) out += "skipped " + cell.name + ": " + cell.reason + "\n";
   out += std::to_string(plan.order.size()) + (plan.order.size() == 1 ? " run" : " runs") +
@@ -306,7 +375,7 @@ std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
   } else {
     out += ", for as long as the goal takes";
   }
-  return out + "\n";
+  return out + "\n" + describe_space(options, plan) + describe_privileges(options, plan);
 }
 
 }  // namespace workload

@@ -32,8 +32,10 @@ struct ExperimentEnd {
   bool any_failed = false;  ///< A run failed, or a cell has no result.
 };
 
-/// Asks the proxy for its schemes and lays the experiment out; mounts are tried as root.
-Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs& programs);
+/// Asks the proxy for its schemes and lays the experiment out; filesystems are tried as root. A
+/// Problem too where `stop` (may be null) received a signal; nothing is left behind then.
+Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs& programs,
+                               StopSignals* stop = nullptr);
 
 /// Runs the plan and writes `results.json`, `environment.json` and `cells/` as it goes (summaries
 /// and figures are drawn by write_report()). With `resume`, runs that the folder holds are kept.

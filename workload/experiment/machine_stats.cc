@@ -93,6 +93,7 @@ std::optional<DiskCounters> parse_diskstats(std::string_view diskstats, unsigned
 std::optional<BlockDevice> block_device_of(const std::filesystem::path& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) return std::nullopt;
+  if (S_ISBLK(status.st_mode)) return named_device(status.st_rdev);
   if (major(status.st_dev) != 0) return named_device(status.st_dev);
   // btrfs and overlay give files an anonymous device; the mount table knows what lies beneath.
   const auto mount = mount_of(parse_mount_table(read_kernel_file("/proc/self/mountinfo")), folder);

@@ -46,8 +46,8 @@ struct BlockDevice {
   std::string name;
 };
 
-/// The block device that carries a folder's filesystem; nothing for tmpfs, network filesystems and
-/// others that no block device carries.
+/// The block device that carries a folder's filesystem, or that a device node is; nothing for
+/// tmpfs, network filesystems and others that no block device carries.
 std::optional<BlockDevice> block_device_of(const std::filesystem::path& folder);
 std::optional<DiskCounters> read_disk_counters(const BlockDevice& device);
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "storage/base/units.h"
+#include "workload/filesystem/mount_arguments.h"
 
 namespace workload {
 namespace {
@@ -15,7 +16,7 @@ struct SilentDefault {
   std::array<std::string_view, 3> denied_by;
 };
 
-constexpr std::array<SilentDefault, 9> kSilentDefaults{{
+constexpr std::array<SilentDefault, 12> kSilentDefaults{{
     {"defaults", {}},
     {"exec", {"noexec"}},
     {"suid", {"nosuid"}},
@@ -25,6 +26,21 @@ constexpr std::array<SilentDefault, 9> kSilentDefaults{{
     {"diratime", {"nodiratime"}},
     {"norelatime", {"relatime"}},
     {"strictatime", {"relatime", "noatime"}},
+    {"nostrictatime", {}},
+    {"symfollow", {"nosymfollow"}},
+    {"nolazytime", {"lazytime"}},
+}};
+
+/// Other ways to write what the kernel shows.
+struct OptionAlias {
+  std::string_view asked;
+  std::string_view shown;
+};
+
+constexpr std::array<OptionAlias, 3> kOptionAliases{{
+    {"barrier=1", "barrier"},
+    {"barrier=0", "nobarrier"},
+    {"compress", "compress=zlib"},
 }};
 
 std::string unescape(std::string_view text) {
@@ -57,12 +73,68 @@ bool is_silent_default(std::string_view option, const MountEntry& got) {
   return false;
 }
 
-/// Same text, same size (`512M` and `524288k`) or same number (`mode=755` and `mode=0755`).
+/// Same text, same size (`512M` and `524288k`) or same number (`mode=755` and `mode=0755`), or the
+/// same with a detail that the kernel filled in (`zstd` and `zstd:3`).
 bool same_value(std::string_view asked, std::string_view got) {
   if (asked == got) return true;
+  if (got.substr(0, asked.size()) == asked && got.substr(asked.size(), 1) == ":") return true;
   const auto asked_size = storage::parse_size_bytes(asked);
   const auto got_size = storage::parse_size_bytes(got);
   return asked_size && got_size && *asked_size == *got_size;
+}
+
+std::string_view key_of(std::string_view option) {
+  return option.substr(0, option.find('='));
+}
+
+/// `nobarrier` of `barrier`, and `barrier` of `nobarrier`.
+std::string opposite_of(std::string_view option) {
+  return option.substr(0, 2) == "no" ? std::string(option.substr(2)) : "no" + std::string(option);
+}
+
+/// Whether a later option says the opposite of the one at `at`, or sets the same anew.
+bool is_denied_later(const std::vector<std::string>& options, size_t at) {
+  const auto is_of_atime = [](std::string_view option) {
+    return option == "atime" || option == "noatime" || option == "relatime" ||
+           option == "strictatime";
+  };
+  const std::string opposite = opposite_of(options[at]);
+  return std::any_of(options.begin() + static_cast<std::ptrdiff_t>(at) + 1, options.end(),
+                     [&](const std::string& later) {
+                       return later == opposite || key_of(later) == key_of(options[at]) ||
+                              (is_of_atime(later) && is_of_atime(options[at]));
+                     });
+}
+
+OptionOutcome outcome_of(const std::string& option, const MountEntry& got,
+                         const std::vector<std::string>& shown) {
+  OptionOutcome outcome;
+  outcome.option = option;
+  const auto* alias = std::find_if(kOptionAliases.begin(), kOptionAliases.end(),
+                                   [&](const OptionAlias& known) { return known.asked == option; });
+  const std::string wanted = alias == kOptionAliases.end() ? option : std::string(alias->shown);
+  if (contains(shown, wanted) || is_silent_default(wanted, got)) return outcome;
+  const size_t equals = wanted.find('=');
+  const auto same_key = std::find_if(shown.begin(), shown.end(), [&](const auto& candidate) {
+    return equals != std::string::npos && key_of(candidate) == key_of(wanted);
+  });
+  if (same_key != shown.end()) {
+    const size_t at = same_key->find('=');
+    if (at != std::string::npos &&
+        same_value(wanted.substr(equals + 1), same_key->substr(at + 1))) {
+      return outcome;
+    }
+    outcome.kind = OptionOutcome::Kind::kChanged;
+    outcome.became = *same_key;
+  } else if (is_mount_attribute(wanted)) {
+    outcome.kind = OptionOutcome::Kind::kIgnored;
+  } else if (contains(shown, opposite_of(wanted))) {
+    outcome.kind = OptionOutcome::Kind::kChanged;
+    outcome.became = opposite_of(wanted);
+  } else {
+    outcome.kind = OptionOutcome::Kind::kNotShown;
+  }
+  return outcome;
 }
 
 bool is_inside(const std::filesystem::path& folder, const std::filesystem::path& mount_point) {
@@ -126,21 +198,52 @@ std::optional<MountEntry> mount_of(const std::vector<MountEntry>& table,
   return best;
 }
 
-std::vector<std::string> option_differences(std::string_view asked, const MountEntry& got) {
+std::string_view OptionOutcome::kind_name() const {
+  switch (kind) {
+    case Kind::kEffective:
+      return "effective";
+    case Kind::kChanged:
+      return "changed";
+    case Kind::kIgnored:
+      return "ignored";
+    case Kind::kNotShown:
+      return "not_shown";
+  }
+  return {};
+}
+
+std::string OptionOutcome::complaint() const {
+  const std::string subject = "mount option '" + option + "' ";
+  switch (kind) {
+    case Kind::kEffective:
+      return {};
+    case Kind::kChanged:
+      return subject + "became '" + became + "'";
+    case Kind::kIgnored:
+      return subject + "was ignored by the kernel";
+    case Kind::kNotShown:
+      return subject + "is not shown by the kernel: ignored, or its default";
+  }
+  return {};
+}
+
+std::vector<OptionOutcome> option_outcomes(std::string_view asked, const MountEntry& got,
+                                           const std::vector<std::string>& in_full) {
+  std::vector<std::string> shown = got.options;
+  shown.insert(shown.end(), in_full.begin(), in_full.end());
+  std::vector<OptionOutcome> outcomes;
+  const auto options = split_list(asked);
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (!is_denied_later(options, i)) outcomes.push_back(outcome_of(options[i], got, shown));
+  }
+  return outcomes;
+}
+
+std::vector<std::string> option_differences(const std::vector<OptionOutcome>& outcomes) {
   std::vector<std::string> differences;
-  for (const auto& option : split_list(asked)) {
-    if (contains(got.options, option) || is_silent_default(option, got)) continue;
-    const size_t equals = option.find('=');
-    const std::string key = option.substr(0, equals);
-    const auto same_key = std::find_if(got.options.begin(), got.options.end(), [&](const auto& o) {
-      return equals != std::string::npos && o.substr(0, o.find('=')) == key;
-    });
-    if (same_key == got.options.end()) {
-      differences.push_back("mount option '" + option + "' was ignored by the kernel");
-    } else if (const size_t at = same_key->find('=');
-               at == std::string::npos ||
-               !same_value(option.substr(equals + 1), same_key->substr(at + 1))) {
-      differences.push_back("mount option '" + option + "' became '" + *same_key + "'");
+  for (const auto& outcome : outcomes) {
+    if (auto complaint = outcome.complaint(); !complaint.empty()) {
+      differences.push_back(std::move(complaint));
     }
   }
   return differences;

@@ -7,13 +7,14 @@
 
 #include "storage/base/units.h"
 #include "workload/client/goal.h"
-#include "workload/experiment/mount_table.h"
+#include "workload/client/load_shape.h"
+#include "workload/experiment/place_options.h"
+#include "workload/model/phases.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
 namespace {
 
-constexpr std::array<std::string_view, 2> kFilesystems{"here", "tmpfs"};
 constexpr uint64_t kRepeatMax = 1000;
 constexpr double kTimeScaleMax = 1e6;
 
@@ -32,55 +33,11 @@ std::optional<double> parse_positive(std::string_view text) {
   return value;
 }
 
-/// The parts of comma-separated lists in the order given; one that is there twice is refused, since
-/// it would be run once and look as if it had been run twice.
-Expected<Values> list_of_different(std::string_view option, const Values& values) {
-  Values parts;
-  for (const auto& value : values) {
-    for (auto& part : split_list(value)) {
-      if (std::find(parts.begin(), parts.end(), part) != parts.end()) {
-        return wrong(option, part, "is named twice; --repeat N runs each cell N times");
-      }
-      parts.push_back(std::move(part));
-    }
-  }
-  return parts;
-}
-
 Expected<void> set_schemes(ExperimentOptions& options, const Values& values) {
   auto schemes = list_of_different("scheme", values);
   if (!schemes) return schemes.error();
   options.schemes = std::move(*schemes);
   if (options.schemes.empty()) return wrong("scheme", "", "must name a scheme, e.g. memory,ufs");
-  return {};
-}
-
-Expected<void> set_filesystems(ExperimentOptions& options, const Values& values) {
-  auto filesystems = list_of_different("filesystem", values);
-  if (!filesystems) return filesystems.error();
-  options.filesystems = std::move(*filesystems);
-  for (const auto& name : options.filesystems) {
-    if (std::find(kFilesystems.begin(), kFilesystems.end(), name) == kFilesystems.end()) {
-      return wrong("filesystem", name, "this version knows here and tmpfs");
-    }
-  }
-  if (options.filesystems.empty()) return wrong("filesystem", "", "must be here, tmpfs or both");
-  return {};
-}
-
-Expected<void> set_mounts(ExperimentOptions& options, const Values& values) {
-  options.mounts.clear();
-  for (const auto& value : values) {
-    const std::string text = value == "default" ? "" : value;
-    const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
-      return c > ' ' && c < 0x7f && c != '\'' && c != '\\';
-    });
-    if (!printable) return wrong("mount", value, "must be comma-separated options without blanks");
-    if (std::find(options.mounts.begin(), options.mounts.end(), text) == options.mounts.end()) {
-      options.mounts.push_back(text);
-    }
-  }
-  if (options.mounts.empty()) options.mounts.emplace_back();
   return {};
 }
 
@@ -99,7 +56,8 @@ Expected<void> set_cache_size(ExperimentOptions& options, const Values& values) 
 }
 
 Expected<void> set_workload(ExperimentOptions& options, const Values& values) {
-  if (values.front().empty()) return wrong("workload", "", "must be polymix4, simple or a file");
+  if (values.front().empty())
+    return wrong("workload", "", "must be polymix4, simple, cdn, large or a file");
   options.workload = values.front();
   return {};
 }
@@ -129,6 +87,15 @@ Expected<void> set_until(ExperimentOptions& options, const Values& values) {
   std::string error;
   if (!parse_goal(values.front(), error)) return usage_problem("--until: " + error);
   options.until = values.front();
+  return {};
+}
+
+Expected<void> set_phases_of_run(ExperimentOptions& options, const Values& values) {
+  std::string error;
+  if (values.front() != "file" && !parse_polymix_phases(values.front(), error)) {
+    return usage_problem("--phases: " + error + ", or file (those of the workload file)");
+  }
+  options.phases = values.front();
   return {};
 }
 
@@ -182,6 +149,20 @@ Expected<void> set_dry_run(ExperimentOptions& options, const Values& values) {
   return {};
 }
 
+Expected<void> set_clean_up(ExperimentOptions& options, const Values& values) {
+  const auto on = parse_switch("clean-up", values.front());
+  if (!on) return on.error();
+  options.clean_up = *on;
+  return {};
+}
+
+Expected<void> set_yes(ExperimentOptions& options, const Values& values) {
+  const auto on = parse_switch("yes", values.front());
+  if (!on) return on.error();
+  options.yes = *on;
+  return {};
+}
+
 /// `--quick` chooses the defaults before any option is set, so there is nothing left to do.
 Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   const auto on = parse_switch("quick", values.front());
@@ -189,28 +170,50 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 17> kOptions{{
+constexpr std::array<OptionRow, 24> kOptions{{
     {"scheme", "LIST", "storage schemes, e.g. none,memory,ufs", true, set_schemes},
-    {"filesystem", "LIST", "here (the folder as it is) and tmpfs (needs root)", true,
-     set_filesystems},
-    {"mount", "OPTIONS", "a set of mount options for tmpfs, or default; repeat for more sets", true,
+    {"filesystem", "LIST",
+     "here (the folder as it is); as root also tmpfs ext2 ext3 ext4 xfs btrfs, and raw (the block "
+     "device itself)",
+     true, set_filesystems},
+    {"mount", "OPTIONS", "a set of mount options, or default; repeat for more sets", true,
      set_mounts},
+    {"mkfs", "FS=OPTIONS", "options for mkfs of a filesystem, e.g. 'ext4=-g 2048'; repeat", true,
+     set_mkfs},
+    {"disks", "LIST", "numbers of cache directories, each on a device of its own, e.g. 0,1,2 (1)",
+     true, set_disks},
+    {"device-path", "PATH",
+     "a real device instead of images; all it holds is lost; repeat for more disks", true,
+     set_device_paths},
+    {"yes", "", "do not ask before a device is used", false, set_yes},
     {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
-    {"cache-size", "SIZE", "capacity of the cache (1G)", false, set_cache_size},
-    {"workload", "NAME|FILE", "polymix4, simple or a workload file (polymix4)", false,
+    {"user", "NAME", "whom root lets the programs run as (the user of sudo, or nobody)", false,
+     set_user},
+    {"cache-size", "SIZE", "capacity of the cache, all disks together (1G)", false, set_cache_size},
+    {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
-    {"load", "HOW", "best-effort=N or robots=N (best-effort=64)", false, set_load},
-    {"time-scale", "K", "divides think times (20); with --trace the recorded times", false,
-     set_time_scale},
-    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s)", false, set_until},
+    {"load", "HOW",
+     "best-effort=N, robots=N, rate=N or peak, with their options as in 'cacheoff load' "
+     "(best-effort=64)",
+     false, set_load},
+    {"time-scale", "K",
+     "divides think times, phases and the peak finder's times (20); with --trace the recorded "
+     "times",
+     false, set_time_scale},
+    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)",
+     false, set_until},
+    {"phases", "HOW", "file or polymix4[,plateau=4h]..., as in 'cacheoff load'; instead of --until",
+     false, set_phases_of_run},
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},
     {"seed", "N", "of workload and order (1)", false, set_seed},
     {"order", "random|listed", "of the cells within a round (random)", false, set_order},
     {"quick", "", "a small comparison of about four minutes", false, check_quick},
     {"out", "DIR", "the result folder (results/ and the time)", false, set_out},
     {"resume", "", "go on in a result folder; finished runs are kept", false, set_resume},
-    {"dry-run", "", "print the cells and the estimated time, and run nothing", false, set_dry_run},
+    {"dry-run", "", "print cells, space, time and privileges, and run nothing", false, set_dry_run},
+    {"clean-up", "", "remove what killed runs left (here and in --directory), and run nothing",
+     false, set_clean_up},
 }};
 
 }  // namespace
@@ -235,14 +238,34 @@ bool ExperimentOptions::was_given(std::string_view name) const {
   return std::find(given.begin(), given.end(), name) != given.end();
 }
 
+bool ExperimentOptions::finds_peak() const {
+  std::string error;
+  const auto shape = parse_load_shape(load, error);
+  return trace.empty() && shape && shape->kind == LoadShape::Kind::kPeak;
+}
+
+std::string ExperimentOptions::goal() const {
+  return finds_peak() && !was_given("until") ? "fill=2.0" : until;
+}
+
 std::optional<double> ExperimentOptions::run_length_s() const {
   std::string error;
-  const auto goal = parse_goal(until, error);
-  if (!trace.empty() || !goal || goal->kind != Goal::Kind::kDuration) return std::nullopt;
-  return std::chrono::duration<double>(goal->duration).count();
+  const auto parsed = parse_goal(goal(), error);
+  if (!trace.empty() || !phases.empty() || !parsed || parsed->kind != Goal::Kind::kDuration) {
+    return std::nullopt;
+  }
+  return std::chrono::duration<double>(parsed->duration).count();
 }
 
 Expected<void> check_options(const ExperimentOptions& options) {
+  if (!options.phases.empty()) {
+    const std::string of_phases = "the phases say how long a run is";
+    if (!options.trace.empty()) return wrong("phases", options.phases, "a trace has no phases");
+    if (options.was_given("until")) return wrong("until", options.until, of_phases);
+    if (options.finds_peak()) {
+      return wrong("phases", options.phases, "the peak finder has phases of its own");
+    }
+  }
   if (options.trace.empty()) return {};
   std::string error;
   const auto goal = parse_goal(options.until, error);
@@ -287,6 +310,14 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   std::vector<std::string> mounts = options.mounts;
   std::replace(mounts.begin(), mounts.end(), std::string(), std::string("default"));
   out["mount"] = list(mounts);
+  boost::json::array mkfs;
+  for (const auto& [name, words] : options.mkfs_options) mkfs.emplace_back(name + "=" + words);
+  if (!mkfs.empty()) out["mkfs"] = std::move(mkfs);
+  std::vector<std::string> disks;
+  for (const unsigned number : options.disks) disks.push_back(std::to_string(number));
+  out["disks"] = list(disks);
+  if (!options.device_paths.empty()) out["device-path"] = list(options.device_paths);
+  if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;
   out["cache-size"] = std::to_string(options.cache_size_bytes);
   if (!options.trace.empty()) out["trace"] = options.trace;
@@ -296,9 +327,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
        {std::pair<const char*, std::string>{"workload", options.workload},
         {"load", options.load},
         {"time-scale", time_scale},
-        {"until", options.until}}) {
+        {"until", options.goal()}}) {
+    if (name == std::string_view("until") && !options.phases.empty()) continue;
     if (options.trace.empty() || options.was_given(name)) out[name] = value;
   }
+  if (!options.phases.empty()) out["phases"] = options.phases;
   out["repeat"] = std::to_string(options.repeat);
   out["seed"] = std::to_string(options.seed);
   out["order"] = options.random_order ? "random" : "listed";

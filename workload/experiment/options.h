@@ -27,19 +27,26 @@ struct ExperimentOptions {
   std::vector<std::string> schemes{"none", "memory", "ufs"};
   std::vector<std::string> filesystems{"here"};
   std::vector<std::string> mounts{""};  ///< Sets of mount options; empty is the default.
-  std::string directory;                ///< Empty: the result folder.
+  std::map<std::string, std::string> mkfs_options;  ///< By filesystem: words for its mkfs.
+  std::vector<unsigned> disks{1};                   ///< Numbers of cache directories.
+  std::vector<std::string> device_paths;            ///< Real devices; empty: images.
+  std::string directory;                            ///< Empty: the result folder.
+  std::string user;  ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
   std::string workload = "polymix4";
   std::string trace;                    ///< Empty: the workload.
   std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
   double time_scale = 20;
-  std::string until = "duration=60s";  ///< As parse_goal() reads it.
+  std::string until = "duration=60s";  ///< As parse_goal() reads it; see goal().
+  std::string phases;                  ///< As set_phases() reads it; empty: a goal.
   unsigned repeat = 6;
   uint64_t seed = 1;
   bool random_order = true;
   std::string out;  ///< Empty: results/ with the date and time.
   bool resume = false;
   bool dry_run = false;
+  bool clean_up = false;  ///< Run nothing; remove what killed runners left.
+  bool yes = false;       ///< What the devices hold may be lost without being asked.
   /// By scheme: what is added to its --cache-dir, e.g. `l1=16,l2=64`. From the file only.
   std::map<std::string, std::string> scheme_options;
   std::vector<Exclusion> exclusions;  ///< From the file only.
@@ -48,7 +55,11 @@ struct ExperimentOptions {
 
   /// Whether that option was set.
   bool was_given(std::string_view name) const;
-  /// Seconds that each run's load is on; nothing where its goal is no duration.
+  /// Whether the peak finder sets the load.
+  bool finds_peak() const;
+  /// The goal of a run: `until`, or twice the cache for the peak finder where none was given.
+  std::string goal() const;
+  /// Seconds that each run's load is on; nothing where its goals are no durations.
   std::optional<double> run_length_s() const;
 };
 

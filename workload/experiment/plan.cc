@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "storage/base/random.h"
+#include "workload/experiment/place_options.h"
 
 namespace workload {
 namespace {
@@ -24,7 +25,8 @@ std::string cell_name(const CellPlan& cell) {
   std::string name = name_part(cell.scheme);
   if (!cell.filesystem.empty()) name += "-" + name_part(cell.filesystem);
   if (!cell.mount_options.empty()) name += "-" + name_part(cell.mount_options);
-  return name.substr(0, 80);
+  const std::string disks = cell.disks > 1 ? "-" + std::to_string(cell.disks) + "disks" : "";
+  return name.substr(0, 80 - disks.size()) + disks;
 }
 
 std::string unique_name(std::set<std::string>& taken, const CellPlan& cell) {
@@ -70,16 +72,64 @@ Expected<void> check_combination(const ExperimentOptions& options,
                            known_names(schemes));
     }
   }
-  const bool has_tmpfs = std::find(options.filesystems.begin(), options.filesystems.end(),
-                                   "tmpfs") != options.filesystems.end();
+  const bool mounts_any = std::any_of(options.filesystems.begin(), options.filesystems.end(),
+                                      [](const auto& name) { return is_mounted_filesystem(name); });
   for (const auto& mount : options.mounts) {
-    if (!mount.empty() && !has_tmpfs) {
+    if (!mount.empty() && !mounts_any) {
       return usage_problem("--mount '" + mount +
                            "': only a filesystem that cacheoff mounts takes options; add "
-                           "--filesystem tmpfs");
+                           "--filesystem tmpfs, ext4 or another of those");
     }
   }
   return {};
+}
+
+/// Why there can't be such a cell on any machine; empty where there can.
+std::string why_never(const CellPlan& cell, const SchemeRow& row,
+                      const ExperimentOptions& options) {
+  if (cell.filesystem == "raw" && !row.takes_device) {
+    return cell.scheme + " keeps files, and can't use a block device as it is";
+  }
+  if (cell.filesystem == "here" && cell.disks > 1) {
+    return "the folder as it is lies on one device; several disks need tmpfs, raw or a filesystem "
+           "that is made on each";
+  }
+  const bool on_device = cell.filesystem != "here" && cell.filesystem != "tmpfs";
+  if (on_device && !options.device_paths.empty() && cell.disks > options.device_paths.size()) {
+    return "--device-path names only " + std::to_string(options.device_paths.size()) +
+           (options.device_paths.size() == 1 ? " device" : " devices");
+  }
+  return {};
+}
+
+/// The cells of a scheme that keeps something on a filesystem, in the order of the table.
+std::vector<CellPlan> cells_on_filesystems(const CellPlan& model,
+                                           const ExperimentOptions& options) {
+  std::vector<CellPlan> cells;
+  CellPlan cell = model;
+  for (const auto& filesystem : options.filesystems) {
+    cell.filesystem = filesystem;
+    const std::vector<std::string> no_options{""};
+    for (const auto& mount : is_mounted_filesystem(filesystem) ? options.mounts : no_options) {
+      cell.mount_options = mount;
+      for (const unsigned disks : options.disks) {
+        cell.disks = disks;
+        if (disks > 0) cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+/// The schemes asked for, and `none` where a cell without disks was asked for.
+std::vector<std::string> schemes_of(const ExperimentOptions& options) {
+  std::vector<std::string> schemes = options.schemes;
+  const bool wants_none =
+      std::find(options.disks.begin(), options.disks.end(), 0U) != options.disks.end();
+  if (wants_none && std::find(schemes.begin(), schemes.end(), "none") == schemes.end()) {
+    schemes.insert(schemes.begin(), "none");
+  }
+  return schemes;
 }
 
 }  // namespace
@@ -95,14 +145,19 @@ Expected<std::vector<SchemeRow>> parse_scheme_list(std::string_view text) {
     std::getline(fields, row.name, '\t');
     std::getline(fields, persistent, '\t');
     std::getline(fields, needs_path, '\t');
-    std::getline(fields, row.summary);
+    std::getline(fields, row.summary, '\t');
+    // Only newer proxies say it.
+    std::string takes_device = "0";
+    std::getline(fields, takes_device);
     const auto is_flag = [](const std::string& field) { return field == "0" || field == "1"; };
-    if (row.name.empty() || !is_flag(persistent) || !is_flag(needs_path)) {
+    if (row.name.empty() || !is_flag(persistent) || !is_flag(needs_path) ||
+        !is_flag(takes_device)) {
       return run_problem("cacheoff-proxy --list-schemes printed an unreadable line: '" + line +
                          "'");
     }
     row.persistent = persistent == "1";
     row.needs_path = needs_path == "1";
+    row.takes_device = takes_device == "1";
     rows.push_back(std::move(row));
   }
   if (rows.empty()) return run_problem("cacheoff-proxy --list-schemes printed no scheme");
@@ -110,22 +165,25 @@ Expected<std::vector<SchemeRow>> parse_scheme_list(std::string_view text) {
 }
 
 Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<SchemeRow>& schemes,
-                         bool can_mount) {
+                         const CellCheck& check) {
   if (auto checked = check_combination(options, schemes); !checked) return checked.error();
   Plan plan;
   std::set<std::string> taken;
-  const auto add = [&](CellPlan cell) {
+  const auto add = [&](CellPlan cell, const SchemeRow& row) {
     if (is_excluded(cell, options)) return;
     cell.name = unique_name(taken, cell);
-    if (cell.filesystem == "tmpfs" && !can_mount) {
-      plan.skipped.push_back({cell.name, "mounting tmpfs needs root"});
-    } else {
+    std::string reason = why_never(cell, row, options);
+    if (reason.empty()) reason = check(cell);
+    if (reason.empty()) {
       plan.cells.push_back(std::move(cell));
+    } else {
+      plan.skipped.push_back({cell.name, reason});
     }
   };
-  for (const auto& name : options.schemes) {
+  for (const auto& name : schemes_of(options)) {
     const auto row = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const SchemeRow& known) { return known.name == name; });
+    if (row == schemes.end()) return usage_problem("--disks 0: there is no scheme " + name);
     CellPlan cell;
     cell.scheme = name;
     cell.needs_path = row->needs_path;
@@ -134,21 +192,10 @@ Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<Sch
       cell.scheme_options = extra->second;
     }
     if (!row->needs_path) {
-      add(cell);
+      add(cell, *row);
       continue;
     }
-    for (const auto& filesystem : options.filesystems) {
-      cell.filesystem = filesystem;
-      cell.mount_options.clear();
-      if (filesystem == "here") {
-        add(cell);
-        continue;
-      }
-      for (const auto& mount : options.mounts) {
-        cell.mount_options = mount;
-        add(cell);
-      }
-    }
+    for (const auto& on_filesystem : cells_on_filesystems(cell, options)) add(on_filesystem, *row);
   }
   if (plan.cells.empty() && plan.skipped.empty()) {
     return usage_problem("every cell is excluded; nothing is left to run");

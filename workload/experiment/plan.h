@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct SchemeRow {
   std::string name;
   bool persistent = false;
   bool needs_path = false;
+  bool takes_device = false;  ///< Its path may be a block device.
   std::string summary;
 };
 
@@ -29,6 +31,7 @@ struct CellPlan {
   std::string filesystem;     ///< Empty for a scheme that keeps nothing on a filesystem.
   std::string mount_options;  ///< Empty for the default.
   bool needs_path = false;
+  unsigned disks = 0;          ///< Cache directories; 0 where the scheme needs no path.
   std::string scheme_options;  ///< Added to --cache-dir; may be empty.
 };
 
@@ -51,11 +54,15 @@ struct Plan {
   std::vector<PlannedRun> order;  ///< Rounds one after the other, each with every cell once.
 };
 
-/// Lays the experiment out. A scheme that needs no path is one cell, whatever the filesystems;
-/// `here` takes no mount options and is one cell a scheme. Without `can_mount`, tmpfs cells are
-/// skipped. A Problem where a scheme is unknown or no cell is left.
+/// Why this machine or this user can't run a cell; empty where it can.
+using CellCheck = std::function<std::string(const CellPlan& cell)>;
+
+/// Lays the experiment out. A scheme that needs no path is one cell, whatever the filesystems and
+/// disks; `here` and `raw` take no mount options. No disks at all is the scheme `none`. Cells that
+/// can't be are skipped with the reason, those that `check` has something against too. A Problem
+/// where a scheme is unknown or no cell is left.
 Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<SchemeRow>& schemes,
-                         bool can_mount);
+                         const CellCheck& check);
 
 /// The order of `rounds` rounds over so many cells; shuffled within each round by the seed, or as
 /// listed.
@@ -65,7 +72,7 @@ std::vector<PlannedRun> run_order(size_t cells, unsigned rounds, uint64_t seed, 
 /// work, another in each round, so that the spread over runs includes the workload's own.
 uint64_t seed_of_round(uint64_t seed, unsigned round);
 
-/// `--cache-dir` of a cell whose cache lives in `folder`.
+/// A `--cache-dir` of a cell, for a cache of that size in `folder`.
 std::string cache_dir_argument(const CellPlan& cell, const std::string& folder,
                                uint64_t cache_size_bytes);
 

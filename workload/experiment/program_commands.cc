@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "workload/client/goal.h"
+#include "workload/client/load_shape.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -59,10 +60,15 @@ std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
 }
 
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
-                                       const std::string& cache_dir,
+                                       const std::vector<std::string>& cache_dirs,
                                        const std::string& access_log) {
-  return {proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
-          "--access-log", access_log, "--cache-dir",         cache_dir};
+  std::vector<std::string> command{
+      proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
+      "--access-log", access_log};
+  for (const auto& cache_dir : cache_dirs) {
+    command.insert(command.end(), {"--cache-dir", cache_dir});
+  }
+  return command;
 }
 
 std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
@@ -78,7 +84,11 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
     command.emplace_back("load");
     add("--workload", options.workload);
     add("--load", options.load);
-    add("--until", options.until);
+    if (options.phases.empty()) {
+      add("--until", options.goal());
+    } else {
+      add("--phases", options.phases);
+    }
     add("--time-scale", plain_number(options.time_scale));
   } else {
     command.emplace_back("replay");
@@ -95,6 +105,13 @@ std::vector<std::string> load_command(const std::filesystem::path& cacheoff,
 }
 
 std::chrono::milliseconds sample_interval(const ExperimentOptions& options) {
+  std::string error;
+  const auto shape = parse_load_shape(options.load, error);
+  if (options.finds_peak() && shape) {
+    // A row a sample of the finder, whose loads differ.
+    const double sample_s = shape->peak.resolve(options.time_scale).sample_s;
+    return std::chrono::milliseconds(std::max<int64_t>(static_cast<int64_t>(sample_s * 1e3), 10));
+  }
   const auto length_s = options.run_length_s();
   if (!length_s) return std::chrono::milliseconds(250);
   return std::chrono::milliseconds(std::max<int64_t>(static_cast<int64_t>(*length_s * 2), 10));

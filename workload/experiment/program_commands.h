@@ -28,9 +28,10 @@ struct ProgramAddresses {
 std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
                                         const ExperimentOptions& options, const Workload& workload);
 
-/// `cache_dir` is the argument of --cache-dir.
+/// `cache_dirs` are the arguments of --cache-dir, one each.
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
-                                       const std::string& cache_dir, const std::string& access_log);
+                                       const std::vector<std::string>& cache_dirs,
+                                       const std::string& access_log);
 
 /// `cacheoff load`, or `cacheoff replay` where the experiment has a trace. Origin and proxy must be
 /// known; the files of the run go to the folder `out`.

@@ -23,14 +23,14 @@ uint64_t difference(uint64_t before, uint64_t after) {
 
 }  // namespace
 
-RunWatch::RunWatch(ChildProcess& proxy, ChildProcess& origin, std::optional<BlockDevice> device)
-    : proxy_(proxy), origin_(origin), device_(std::move(device)) {}
+RunWatch::RunWatch(ChildProcess& proxy, ChildProcess& origin, std::vector<BlockDevice> devices)
+    : proxy_(proxy), origin_(origin), devices_(std::move(devices)) {}
 
 MachineSnapshot RunWatch::look() {
   MachineSnapshot now;
   now.time = std::chrono::steady_clock::now();
   now.cpu = read_cpu_times();
-  if (device_) now.disk = read_disk_counters(*device_);
+  for (const auto& device : devices_) now.disks.push_back(read_disk_counters(device));
   now.proxy_io = read_process_io(proxy_.pid());
   now.clock_offset_s = workload::clock_offset_s();
   now.proxy_cpu_s = proxy_.cpu_s();
@@ -66,9 +66,8 @@ void RunWatch::observe(RunObservation& seen) const {
   seen.origin_cpu_share = share(origin_cpu_s(), length_s());
   seen.proxy_blocked_share =
       share(static_cast<double>(blocked_samples_), static_cast<double>(samples_));
-  if (begin_.disk && end_.disk) {
-    seen.disk_busy_share =
-        share(growth(begin_.disk->busy_ms, end_.disk->busy_ms), length_s() * 1000);
+  if (const auto disk = disk_growth()) {
+    seen.disk_busy_share = share(static_cast<double>(disk->busy_ms), length_s() * 1000);
   }
   if (begin_.cpu && end_.cpu) {
     const double total = growth(begin_.cpu->total, end_.cpu->total);
@@ -78,18 +77,36 @@ void RunWatch::observe(RunObservation& seen) const {
   seen.clock_step_s = end_.clock_offset_s - begin_.clock_offset_s;
 }
 
+std::optional<DiskCounters> RunWatch::disk_growth() const {
+  if (devices_.empty()) return std::nullopt;
+  DiskCounters sum;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    const auto& before = begin_.disks[i];
+    const auto& after = end_.disks[i];
+    if (!before || !after) return std::nullopt;
+    sum.reads += difference(before->reads, after->reads);
+    sum.writes += difference(before->writes, after->writes);
+    sum.read_bytes += difference(before->read_bytes, after->read_bytes);
+    sum.write_bytes += difference(before->write_bytes, after->write_bytes);
+    sum.busy_ms = std::max(sum.busy_ms, difference(before->busy_ms, after->busy_ms));
+  }
+  return sum;
+}
+
 boost::json::object RunWatch::disk() const {
   boost::json::object out{{"reads", nullptr},        {"writes", nullptr},
                           {"read_bytes", nullptr},   {"write_bytes", nullptr},
                           {"busy_percent", nullptr}, {"counted_on", nullptr}};
-  if (begin_.disk && end_.disk) {
-    out["reads"] = difference(begin_.disk->reads, end_.disk->reads);
-    out["writes"] = difference(begin_.disk->writes, end_.disk->writes);
-    out["read_bytes"] = difference(begin_.disk->read_bytes, end_.disk->read_bytes);
-    out["write_bytes"] = difference(begin_.disk->write_bytes, end_.disk->write_bytes);
-    out["busy_percent"] = json_number(
-        100 * share(growth(begin_.disk->busy_ms, end_.disk->busy_ms), length_s() * 1000));
-    out["counted_on"] = "device " + device_->name;
+  if (const auto disk = disk_growth()) {
+    out["reads"] = disk->reads;
+    out["writes"] = disk->writes;
+    out["read_bytes"] = disk->read_bytes;
+    out["write_bytes"] = disk->write_bytes;
+    out["busy_percent"] =
+        json_number(100 * share(static_cast<double>(disk->busy_ms), length_s() * 1000));
+    std::string names = devices_.size() == 1 ? "device" : "devices";
+    for (const auto& device : devices_) names += " " + device.name;
+    out["counted_on"] = names;
   } else if (begin_.proxy_io && end_.proxy_io) {
     out["read_bytes"] = difference(begin_.proxy_io->read_bytes, end_.proxy_io->read_bytes);
     out["write_bytes"] = difference(begin_.proxy_io->write_bytes, end_.proxy_io->write_bytes);

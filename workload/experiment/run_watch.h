@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "workload/experiment/child_process.h"
 #include "workload/experiment/machine_stats.h"
@@ -17,7 +18,7 @@ namespace workload {
 struct MachineSnapshot {
   std::chrono::steady_clock::time_point time;
   std::optional<CpuTimes> cpu;
-  std::optional<DiskCounters> disk;
+  std::vector<std::optional<DiskCounters>> disks;  ///< In the order of the devices.
   std::optional<ProcessIo> proxy_io;
   double clock_offset_s = 0;
   double proxy_cpu_s = 0;
@@ -28,8 +29,8 @@ struct MachineSnapshot {
 /// Watches the proxy and the origin of a run from begin() to end(). One thread.
 class RunWatch {
  public:
-  /// `device` carries the cache; nothing where no block device does.
-  RunWatch(ChildProcess& proxy, ChildProcess& origin, std::optional<BlockDevice> device);
+  /// `devices` carry the cache; none where no block device does.
+  RunWatch(ChildProcess& proxy, ChildProcess& origin, std::vector<BlockDevice> devices);
 
   void begin();
   /// Looks at the proxy once; call it every kSamplePeriod between begin() and end().
@@ -42,8 +43,9 @@ class RunWatch {
 
   /// Fills the shares of machine, proxy and origin in; the load generator's are the caller's.
   void observe(RunObservation& seen) const;
-  /// The `disk` object of the run: operations and bytes, and where they were counted (`device` with
-  /// its name, or `process` for the proxy's own bytes). Unknown figures are null.
+  /// The `disk` object of the run: operations and bytes of all devices together, the busy time of
+  /// the busiest, and where they were counted (`device` with the names, or `process` for the
+  /// proxy's own bytes). Unknown figures are null.
   boost::json::object disk() const;
   /// CPU seconds of the proxy and the origin between begin() and end().
   double proxy_cpu_s() const { return end_.proxy_cpu_s - begin_.proxy_cpu_s; }
@@ -57,10 +59,13 @@ class RunWatch {
 
  private:
   MachineSnapshot look();
+  /// What all devices did meanwhile, and the busy time of the busiest; nothing where one of them
+  /// could not be looked at.
+  std::optional<DiskCounters> disk_growth() const;
 
   ChildProcess& proxy_;
   ChildProcess& origin_;
-  std::optional<BlockDevice> device_;
+  std::vector<BlockDevice> devices_;
   MachineSnapshot begin_;
   MachineSnapshot end_;
   uint64_t helper_peak_rss_bytes_ = 0;

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "storage/base/units.h"
@@ -16,7 +16,7 @@
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/experiment/storage_account.h"
-#include "workload/experiment/tmpfs_mount.h"
+#include "workload/filesystem/cache_places.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -33,6 +33,27 @@ constexpr auto kRunTimeMax = std::chrono::hours(24);
 constexpr uint64_t kPageSizeMax = 1 << 20;  ///< Of the proxy's own pages.
 constexpr int kSamplesForMemory = 4;        ///< Memory is looked at every so many samples.
 
+/// A count over all recorded phases: the run's own figures are those of its primary ones.
+uint64_t count_over_phases(const boost::json::object& record, std::string_view path) {
+  const auto* phases = record.if_contains("phases");
+  if (phases == nullptr || !phases->is_array()) return count_at(record, path);
+  uint64_t sum = 0;
+  for (const auto& phase : phases->get_array()) {
+    if (phase.is_object()) sum += count_at(phase.get_object(), path);
+  }
+  return sum;
+}
+
+uint64_t errors_over_phases(const boost::json::object& record) {
+  const auto* phases = record.if_contains("phases");
+  if (phases == nullptr || !phases->is_array()) return sum_at(record, "errors");
+  uint64_t sum = 0;
+  for (const auto& phase : phases->get_array()) {
+    if (phase.is_object()) sum += sum_at(phase.get_object(), "errors");
+  }
+  return sum;
+}
+
 /// Writes to the disk what earlier runs left to be written, so that this one does not pay for it.
 void write_back(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,29 +62,8 @@ void write_back(const std::filesystem::path& folder) {
   close(fd);
 }
 
-uint64_t free_bytes_of(const std::filesystem::path& folder) {
-  struct statvfs status {};
-  if (statvfs(folder.c_str(), &status) != 0) return UINT64_MAX;
-  return uint64_t{status.f_bavail} * status.f_frsize;
-}
-
-/// Removes a folder with all that is in it when it goes.
-class FolderRemover {
- public:
-  explicit FolderRemover(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  ~FolderRemover() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  FolderRemover(const FolderRemover&) = delete;
-  FolderRemover& operator=(const FolderRemover&) = delete;
-
- private:
-  std::filesystem::path folder_;
-};
-
 /// The run's programs and places. Members end in the reverse order: first the load, then the proxy
-/// and the origin, then the mount, and the cache's folder last.
+/// and the origin, and the cache's places last.
 class Run {
  public:
   Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
@@ -80,7 +80,6 @@ class Run {
 
  private:
   Expected<void> make_places();
-  Expected<void> check_space() const;
   Expected<void> start_servers();
   Expected<storage::HostPort> start_server(std::optional<ChildProcess>& child,
                                            const std::vector<std::string>& command,
@@ -101,9 +100,7 @@ class Run {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
-  std::optional<FolderRemover> cache_folder_;
-  std::optional<TmpfsMount> tmpfs_;
-  std::filesystem::path cache_;
+  std::unique_ptr<CachePlaces> places_;
   std::optional<ChildProcess> origin_;
   std::optional<ChildProcess> proxy_;
   std::optional<ChildProcess> load_;
@@ -122,31 +119,21 @@ Expected<void> Run::make_places() {
   if (failure) {
     return run_problem("can't make '" + request_.folder.string() + "': " + failure.message());
   }
-  write_back(request_.scratch);
-  if (!request_.cell.needs_path) return {};
+  // The programs write their files there themselves.
+  if (auto done = give_to(request_.user, request_.folder); !done) return done;
+  write_back(request_.scratch->path());
   // With a number of this process's own, as the name decides where spread_subfolders() puts it.
-  cache_ = request_.scratch / (request_.cell.name + "-" + std::to_string(request_.round) + "-" +
-                               std::to_string(getpid()));
-  if (request_.cell.filesystem == "tmpfs") {
-    auto mounted = TmpfsMount::mount(cache_, request_.cell.mount_options);
-    if (!mounted) return mounted.error();
-    tmpfs_ = std::move(*mounted);
-    warnings_ = tmpfs_->differences();
-  } else {
-    if (!std::filesystem::create_directory(cache_, failure)) {
-      return run_problem("can't make '" + cache_.string() +
-                         "': " + (failure ? failure.message() : "it exists already"));
-    }
-    cache_folder_.emplace(cache_);
+  const std::string name =
+      request_.cell.name + "-" + std::to_string(request_.round) + "-" + std::to_string(getpid());
+  auto made = CachePlaces::make({request_.cell, options_, *request_.scratch, name,
+                                 request_.folder / "mkfs.log", request_.user, &stop_});
+  if (!made) return made.error();
+  places_ = std::move(*made);
+  warnings_ = places_->warnings();
+  for (const auto& command : places_->commands()) {
+    if (auto done = note_command(command); !done) return done;
   }
-  return check_space();
-}
-
-Expected<void> Run::check_space() const {
-  const uint64_t free_bytes = free_bytes_of(cache_);
-  if (free_bytes >= options_.cache_size_bytes) return {};
-  return run_problem("the cache does not fit: " + storage::format_size(free_bytes) + " free for " +
-                     storage::format_size(options_.cache_size_bytes));
+  return {};
 }
 
 Expected<void> Run::note_command(const std::vector<std::string>& command) const {
@@ -160,7 +147,8 @@ Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child
                                               const std::vector<std::string>& command,
                                               const std::string& log_name) {
   if (auto done = note_command(command); !done) return done.error();
-  auto started = ChildProcess::start({command, log_path(log_name), log_path(log_name)});
+  auto started =
+      ChildProcess::start({command, log_path(log_name), log_path(log_name), request_.user});
   if (!started) return started.error();
   child = std::move(*started);
   auto line = child->wait_ready(": listening on ", kReadyTimeMax, &stop_);
@@ -178,9 +166,13 @@ Expected<void> Run::start_servers() {
       origin_, origin_command(programs_.cacheoff, options_, request_.workload), "origin.log");
   if (!origin) return origin.error();
   addresses_.origin = *origin;
-  const std::string cache =
-      cache_dir_argument(request_.cell, cache_.string(), options_.cache_size_bytes);
-  auto proxy = start_server(proxy_, proxy_command(programs_.proxy, cache, log_path("access.log")),
+  const uint64_t share = cache_share_bytes(request_.cell, options_.cache_size_bytes);
+  std::vector<std::string> caches;
+  for (const auto& path : places_->paths()) {
+    caches.push_back(cache_dir_argument(request_.cell, path, share));
+  }
+  if (caches.empty()) caches.push_back(cache_dir_argument(request_.cell, {}, share));
+  auto proxy = start_server(proxy_, proxy_command(programs_.proxy, caches, log_path("access.log")),
                             "proxy.log");
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
@@ -192,10 +184,10 @@ Expected<void> Run::drive_load() {
       load_command(programs_.cacheoff, options_, addresses_,
                    seed_of_round(options_.seed, request_.round), request_.folder.string());
   if (auto done = note_command(command); !done) return done.error();
-  const std::optional<BlockDevice> device = cache_.empty() ? std::nullopt : block_device_of(cache_);
-  watch_.emplace(*proxy_, *origin_, device);
+  watch_.emplace(*proxy_, *origin_, places_->devices());
   watch_->begin();
-  auto started = ChildProcess::start({command, log_path("load.log"), log_path("load.log")});
+  auto started =
+      ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
   if (!started) return started.error();
   load_ = std::move(*started);
   return wait_for_load();
@@ -267,12 +259,13 @@ void Run::compare_hits(boost::json::object& record, RunObservation& seen) const 
                           {"aborted", counts->aborted},
                           {"unreadable", counts->unreadable}};
   // Requests that failed or were cut off at the end may be in one account and not in the other.
-  const uint64_t doubtful = seen.errors + count_at(record, "unfinished") + counts->aborted;
-  const uint64_t sent = count_at(record, "requests");
+  const uint64_t doubtful =
+      errors_over_phases(record) + count_over_phases(record, "unfinished") + counts->aborted;
+  const uint64_t sent = count_over_phases(record, "requests");
   const uint64_t logged = counts->requests + counts->aborted;
   const auto* hits = record.if_contains("hits");
   if (hits == nullptr || logged + doubtful < sent || sent + doubtful < logged) return;
-  const uint64_t robot_hits = count_at(record, "hits");
+  const uint64_t robot_hits = count_over_phases(record, "hits");
   const uint64_t apart =
       robot_hits > counts->hits ? robot_hits - counts->hits : counts->hits - robot_hits;
   seen.robot_hits = robot_hits;
@@ -307,6 +300,13 @@ RunObservation Run::observe(boost::json::object& record) const {
   seen.wrong_bodies = count_at(record, "wrong_bodies");
   if (const auto* steady = record.if_contains("steady"); steady && steady->is_bool()) {
     seen.steady = steady->get_bool();
+  }
+  if (const auto* limit = find_json(record, "generator.limit"); limit && limit->is_string()) {
+    seen.generator_limit = limit->get_string();
+  }
+  if (!options_.finds_peak()) {
+    seen.offered = count_at(record, "offered");
+    seen.unsent = seen.offered - std::min(seen.offered, count_at(record, "sent"));
   }
   compare_hits(record, seen);
   return seen;
@@ -347,8 +347,9 @@ Expected<boost::json::object> Run::make_record() {
       seen.machine_busy_share ? std::optional(*seen.machine_busy_share * 100) : std::nullopt);
   record["proxy_blocked_percent"] = seen.proxy_blocked_share * 100;
   record["limited_by"] = verdict.limited_by;
-  record["mount_options_in_force"] =
-      tmpfs_ ? boost::json::value(tmpfs_->options_in_force()) : boost::json::value();
+  record["mount_options_in_force"] = places_->options_in_force();
+  record["mount_option_outcomes"] = places_->option_outcomes();
+  record["devices"] = places_->device_descriptions();
   record["warnings"] = merge_warnings(record, {warnings_, scheme_warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);

@@ -3,12 +3,15 @@
 
 #include <boost/json/object.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "workload/experiment/child_process.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/options.h"
 #include "workload/experiment/plan.h"
+#include "workload/filesystem/run_user.h"
+#include "workload/filesystem/scratch_folder.h"
 #include "workload/model/workload.h"
 
 namespace workload {
@@ -25,14 +28,17 @@ struct RunRequest {
   unsigned round = 1;
   Workload workload;             ///< What the options name.
   std::filesystem::path folder;  ///< Of this run's files; made, and must be new.
-  /// The cache lives in a new folder below, removed at the end; see spread_subfolders().
-  std::filesystem::path scratch;
+  /// The cache lives below, in a folder or mount of its own, removed at the end; see
+  /// spread_subfolders(). Never null.
+  ScratchFolder* scratch = nullptr;
+  std::optional<RunUser> user{};  ///< Whom the programs run as; nothing is the caller.
 };
 
 /// Runs the cell once. The run's record (docs/experiments.md says its keys) is returned and was
 /// written to `folder`/result.json as the last of its files: where that is, the run was finished. A
 /// Problem where the run gave no result, or where `stop` received a signal. Whatever happens, the
-/// programs are gone afterwards, a tmpfs is unmounted and the cache is removed.
+/// programs are gone afterwards, what was mounted is unmounted, and caches, devices and images are
+/// gone.
 ///
 /// Blocks the calling thread for the length of the run.
 Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,

@@ -13,7 +13,9 @@ std::string decimal(double number, int digits) {
 }
 
 std::string_view find_limit(const RunObservation& seen) {
-  if (seen.load_cpu_share >= kSaturatedShare) return kLimitedByLoad;
+  if (seen.load_cpu_share >= kSaturatedShare || !seen.generator_limit.empty()) {
+    return kLimitedByLoad;
+  }
   const double loop_share = seen.proxy_cpu_share + seen.proxy_blocked_share;
   if (loop_share >= kSaturatedShare) {
     return seen.proxy_blocked_share > seen.proxy_cpu_share ? kLimitedByDisk : kLimitedByProxy;
@@ -38,8 +40,10 @@ RunVerdict judge_run(const RunObservation& seen) {
     warn(std::to_string(seen.wrong_bodies) + " responses had wrong bytes");
   }
   if (verdict.limited_by == kLimitedByLoad) {
-    warn("the load generator was the limit (" + decimal(seen.load_cpu_share * 100, 0) +
-         " % of a CPU): the throughput is a lower bound");
+    const std::string why = seen.load_cpu_share >= kSaturatedShare
+                                ? decimal(seen.load_cpu_share * 100, 0) + " % of a CPU"
+                                : seen.generator_limit;
+    warn("the load generator was the limit (" + why + "): the throughput is a lower bound");
   }
   if (verdict.limited_by == kLimitedByMachine) {
     verdict.warnings.emplace_back(
@@ -48,6 +52,10 @@ RunVerdict judge_run(const RunObservation& seen) {
   if (static_cast<double>(seen.errors) > kErrorShareMax * static_cast<double>(seen.requests)) {
     warn(std::to_string(seen.errors) + " of " + std::to_string(seen.requests) +
          " requests failed (more than 0.1 %)");
+  }
+  if (static_cast<double>(seen.unsent) > kUnsentShareMax * static_cast<double>(seen.offered)) {
+    warn(std::to_string(seen.unsent) + " of " + std::to_string(seen.offered) +
+         " offered requests were never sent (more than 1 %)");
   }
   if (seen.steady == false) warn("throughput was not steady");
   if (seen.steal_share.value_or(0) > kStealShareMax) {

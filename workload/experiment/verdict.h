@@ -34,6 +34,11 @@ struct RunObservation {
   uint64_t errors = 0;
   uint64_t wrong_bodies = 0;
   std::optional<bool> steady;
+  /// What the generator says it was short of (`generator.limit` of run.json); empty: nothing.
+  std::string generator_limit;
+  /// Of an open loop whose rate was given: requests that were due, and of them those never sent.
+  uint64_t offered = 0;
+  uint64_t unsent = 0;
   /// Hits of the robots and of the proxy's access log; nothing where they can't be compared.
   std::optional<uint64_t> robot_hits;
   std::optional<uint64_t> proxy_hits;
@@ -55,6 +60,8 @@ inline constexpr double kErrorShareMax = 0.001;
 inline constexpr double kStealShareMax = 0.01;
 /// Share of all CPUs that other programs may use in a valid run.
 inline constexpr double kOthersShareMax = 0.25;
+/// Share of the offered requests that may remain unsent in a valid run.
+inline constexpr double kUnsentShareMax = 0.01;
 /// How far the wall clock may move in a valid run, in seconds.
 inline constexpr double kClockStepMax = 0.1;
 

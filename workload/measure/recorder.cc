@@ -48,6 +48,25 @@ void LatencyLog::close_current() {
   miss_.clear();
 }
 
+void LatencyLog::for_each(
+    const std::function<void(size_t, const std::string&, const std::string&)>& take) const {
+  LatencyLog finished = *this;
+  finished.close_current();
+  for (const auto& [index, interval] : finished.closed_) take(index, interval.hit, interval.miss);
+}
+
+bool LatencyLog::add(size_t index, const std::string& hit, const std::string& miss) {
+  for (const std::string* const text : {&hit, &miss}) {
+    if (!text->empty() && std::holds_alternative<std::string>(decode_histogram(*text))) {
+      return false;
+    }
+  }
+  Interval& mine = closed_[index];
+  add_encoded(mine.hit, hit);
+  add_encoded(mine.miss, miss);
+  return true;
+}
+
 void LatencyLog::merge(const LatencyLog& other) {
   close_current();
   LatencyLog finished = other;
@@ -79,29 +98,45 @@ void LatencyLog::write(std::ostream& out, storage::WallTime start,
   }
 }
 
-void RunRecorder::record(const TransactionRecord& transaction, int status,
-                         std::chrono::nanoseconds elapsed) {
-  series.at(elapsed).add(transaction);
+void Measurements::record(const TransactionRecord& transaction, int status) {
   total.add(transaction);
   if (status != 0) ++responses_by_status[status];
-  if (transaction.error != ErrorKind::kNone) return;
-  const bool hit =
-      transaction.outcome == Outcome::kHit || transaction.outcome == Outcome::kValidated;
+  if (!transaction.good()) return;
   response_time.record(transaction.response_time_ns);
-  (hit ? hit_response_time : miss_response_time).record(transaction.response_time_ns);
-  latency.record(elapsed, hit, transaction.response_time_ns);
+  first_byte_time.record(transaction.first_byte_ns);
+  Histogram& times = is_hit(transaction.outcome) ? hit_response_time : miss_response_time;
+  times.record(transaction.response_time_ns);
 }
 
-void RunRecorder::merge(const RunRecorder& other) {
-  series.merge(other.series);
-  latency.merge(other.latency);
+void Measurements::merge(const Measurements& other) {
   total.merge(other.total);
   response_time.merge(other.response_time);
   hit_response_time.merge(other.hit_response_time);
   miss_response_time.merge(other.miss_response_time);
+  first_byte_time.merge(other.first_byte_time);
+  waiting_time.merge(other.waiting_time);
   for (const auto& [status, count] : other.responses_by_status) {
     responses_by_status[status] += count;
   }
+}
+
+void RunRecorder::record(const TransactionRecord& transaction, int status,
+                         std::chrono::nanoseconds elapsed) {
+  Measurements::record(transaction, status);
+  record_in_time(transaction, elapsed);
+}
+
+void RunRecorder::record_in_time(const TransactionRecord& transaction,
+                                 std::chrono::nanoseconds elapsed) {
+  series.at(elapsed).add(transaction);
+  if (!transaction.good()) return;
+  latency.record(elapsed, is_hit(transaction.outcome), transaction.response_time_ns);
+}
+
+void RunRecorder::merge(const RunRecorder& other) {
+  Measurements::merge(other);
+  series.merge(other.series);
+  latency.merge(other.latency);
 }
 
 }  // namespace workload

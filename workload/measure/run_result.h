@@ -12,36 +12,64 @@
 
 #include "storage/base/clock.h"
 #include "workload/measure/histogram.h"
+#include "workload/measure/peak_finder.h"
 #include "workload/measure/recorder.h"
+#include "workload/model/phases.h"
 
 namespace workload {
 
 /// The load generator's own condition during the run.
 struct GeneratorHealth {
-  double cpu_s = 0;
+  double cpu_s = 0;                  ///< Of its threads.
   double cpu_percent = 0;            ///< Of one core for each of the run's threads.
+  double cpu_percent_max = 0;        ///< Of the busiest thread.
   double event_loop_lag_ms_max = 0;  ///< Longest delay of a timer that was due.
+  Histogram event_loop_lag;          ///< Of timers that were due; not known to a replay.
+  Histogram start_lateness;          ///< Of requests, for the generator's own reasons.
   uint64_t connections = 0;          ///< Opened.
   /// Requests sent again because the connection, kept open from an earlier one, had been closed.
   uint64_t stale_connection_retries = 0;
+  uint64_t ports_exhausted = 0;        ///< Transactions that found no local port.
+  uint64_t descriptors_exhausted = 0;  ///< Transactions that found no descriptor.
+  size_t source_addresses = 1;         ///< Local addresses that connections were spread over.
+  /// Why the generator, not the system under test, set the figures; empty where it did not.
+  std::string limit;
 };
 
-/// A run. Everything but `seed`, `threads`, the ideal and `warnings` is about the measured part.
-struct RunResult {
-  Tally total;
-  Histogram response_time;  ///< Of good responses.
-  Histogram hit_response_time;
-  Histogram miss_response_time;
-  std::map<int, uint64_t> responses_by_status;  ///< Of all responses whose head was read.
+/// A phase of a run.
+struct PhaseResult : Measurements {
+  std::string name;
+  std::string goal;
+  bool primary = true;
+  bool goal_met = false;              ///< It was not cut short.
+  std::chrono::nanoseconds start{0};  ///< Since the start of the recorded part.
   std::chrono::nanoseconds duration{0};
+};
+
+/// A process of a run that several carried.
+struct RankResult {
+  std::string host;
+  uint64_t requests = 0;  ///< That it sent in recorded phases.
+  std::chrono::nanoseconds clock_error{
+      0};  ///< Its instants are so far off the first one's at most.
+};
+
+/// A run. Counts and times are those of its primary phases.
+struct RunResult : Measurements {
+  std::chrono::nanoseconds duration{0};  ///< Of the primary phases together.
   /// Whether throughput was steady; nothing where there were too few samples to say.
   std::optional<bool> steady;
-  std::optional<double> ideal_hit_ratio_percent;  ///< An infinite cache, over the whole stream.
+  /// What an infinite cache that saw the whole stream makes of the basic requests of the primary
+  /// phases, whatever became of them.
+  std::optional<double> ideal_hit_ratio_percent;
   std::optional<double> ideal_byte_hit_ratio_percent;
   uint64_t cache_size_bytes = 0;  ///< 0: not told, so no fill ratio.
   uint64_t seed = 0;
   int threads = 1;
+  std::vector<PhaseResult> phases;  ///< The recorded ones, in their order; empty for a replay.
+  std::optional<PeakFinder> peak;   ///< Where the load was set by it.
   GeneratorHealth generator;
+  std::vector<RankResult> ranks;  ///< In their order; empty where there was one process.
   std::vector<std::string> warnings;
   std::string first_error;  ///< One line about the first error; empty in a clean run.
 };
@@ -49,6 +77,12 @@ struct RunResult {
 /// Takes totals, histograms and statuses from the (merged) measurements, and judges steadiness by
 /// the series' throughput: a run that was not steady gets a warning.
 void take_measurements(RunResult& result, const RunRecorder& recorder);
+
+/// The same of a run whose phases are there: of the primary ones, and the intervals within them.
+void take_phases(RunResult& result, std::vector<PhaseResult> phases, const Series& series);
+
+/// What a phase's goal is, as people write it.
+std::string goal_text(const PhaseGoal& goal);
 
 /// The run as `run.json` holds it; docs/measurement.md says what each key is. What there was none
 /// of is null; no value is ever NaN or infinite.

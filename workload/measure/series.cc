@@ -11,7 +11,11 @@ namespace workload {
 namespace {
 
 constexpr size_t kTraceRowsMax = 10'000'000;
-constexpr size_t kTraceColumns = 10;
+constexpr size_t kTraceColumns = 13;
+/// Columns of earlier versions.
+constexpr size_t kTraceColumnsEarlier = 10;
+constexpr std::string_view kTraceHeaderEarlier =
+    kTraceHeader.substr(0, kTraceHeader.find(",blocked_ms"));
 
 void put(std::ostream& out, double value) {
   std::array<char, 64> text{};
@@ -25,10 +29,11 @@ void put(std::ostream& out, const std::optional<double>& value) {
 }
 
 /// Splits a line at its commas; false where the number of fields is another.
-bool split_fields(std::string_view line, std::array<std::string_view, kTraceColumns>& fields) {
-  for (size_t column = 0; column < kTraceColumns; ++column) {
+bool split_fields(std::string_view line, size_t columns,
+                  std::array<std::string_view, kTraceColumns>& fields) {
+  for (size_t column = 0; column < columns; ++column) {
     const size_t comma = line.find(',');
-    const bool last = column + 1 == kTraceColumns;
+    const bool last = column + 1 == columns;
     if ((comma == std::string_view::npos) != last) return false;
     fields[column] = line.substr(0, comma);
     if (!last) line.remove_prefix(comma + 1);
@@ -69,6 +74,9 @@ std::string_view parse_row(const std::array<std::string_view, kTraceColumns>& fi
   if (!parse_number(fields[7], row.hit_ratio_percent)) return "hit_ratio_percent";
   if (!parse_number(fields[8], row.byte_hit_ratio_percent)) return "byte_hit_ratio_percent";
   if (!parse_number(fields[9], row.errors)) return "errors";
+  if (!parse_number(fields[10], row.blocked_ms)) return "blocked_ms";
+  if (!fields[11].empty() && !parse_number(fields[11], row.not_sent)) return "not_sent";
+  row.phase = fields[12];
   return {};
 }
 
@@ -113,7 +121,22 @@ Tally Series::total() const {
   return sum;
 }
 
-void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_size_bytes) {
+namespace {
+
+std::string_view phase_of_row(const Series& series, size_t index,
+                              const std::vector<PhaseSpan>& phases) {
+  const auto middle = series.end_of(index) - series.length_of(index) / 2;
+  std::string_view name;
+  for (const PhaseSpan& phase : phases) {
+    if (name.empty() || phase.start <= middle) name = phase.name;
+  }
+  return name;
+}
+
+}  // namespace
+
+void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_size_bytes,
+                     const std::vector<PhaseSpan>& phases) {
   out << kTraceHeader << '\n';
   uint64_t fill_bytes = 0;
   for (size_t index = 0; index < series.size(); ++index) {
@@ -139,7 +162,11 @@ void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_siz
     put(out, row.hit_ratio_percent());
     out << ',';
     put(out, row.byte_hit_ratio_percent());
-    out << ',' << row.error_count() << '\n';
+    out << ',' << row.error_count() << ',';
+    if (row.sent > 0) {
+      put(out, static_cast<double>(row.blocked_ns) / static_cast<double>(row.sent) / 1e6);
+    }
+    out << ',' << row.not_sent_count() << ',' << phase_of_row(series, index, phases) << '\n';
   }
 }
 
@@ -148,16 +175,19 @@ std::variant<std::vector<TraceRow>, std::string> read_trace_csv(std::istream& in
     return "line " + std::to_string(line_number) + ": " + std::string(what);
   };
   std::string line;
-  if (!std::getline(in, line) || line != kTraceHeader) {
+  if (!std::getline(in, line) || (line != kTraceHeader && line != kTraceHeaderEarlier)) {
     return wrong(1, "the header is not that of a trace.csv: " + std::string(kTraceHeader));
   }
+  const size_t columns = line == kTraceHeader ? kTraceColumns : kTraceColumnsEarlier;
   std::vector<TraceRow> rows;
   size_t line_number = 1;
   while (std::getline(in, line)) {
     ++line_number;
     if (rows.size() == kTraceRowsMax) return wrong(line_number, "more than ten million rows");
     std::array<std::string_view, kTraceColumns> fields;
-    if (!split_fields(line, fields)) return wrong(line_number, "not 10 fields");
+    if (!split_fields(line, columns, fields)) {
+      return wrong(line_number, "not " + std::to_string(columns) + " fields");
+    }
     TraceRow row;
     const std::string_view column = parse_row(fields, row);
     if (!column.empty()) {

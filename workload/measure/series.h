@@ -17,7 +17,8 @@ namespace workload {
 /// The columns of `trace.csv`, in their order.
 inline constexpr std::string_view kTraceHeader =
     "elapsed_s,fill_ratio,offered_rps,throughput_rps,response_time_ms,hit_response_time_ms,"
-    "miss_response_time_ms,hit_ratio_percent,byte_hit_ratio_percent,errors";
+    "miss_response_time_ms,hit_ratio_percent,byte_hit_ratio_percent,errors,blocked_ms,not_sent,"
+    "phase";
 
 /// Tallies of equal intervals; the last one may be shorter. Not thread-safe: each thread fills its
 /// own and the run merges them.
@@ -54,9 +55,17 @@ class Series {
   std::vector<Tally> rows_;
 };
 
+/// Where a phase begins.
+struct PhaseSpan {
+  std::string name;
+  std::chrono::nanoseconds start{0};
+};
+
 /// Writes `trace.csv`. `fill_ratio` is the fill traffic from the start to the end of the row over
-/// `cache_size_bytes`, empty where that is 0. Means and shares of nothing are empty fields.
-void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_size_bytes);
+/// `cache_size_bytes`, empty where that is 0. Means and shares of nothing are empty fields. A row's
+/// phase is the one that is on in its middle; empty where there are no phases.
+void write_trace_csv(std::ostream& out, const Series& series, uint64_t cache_size_bytes,
+                     const std::vector<PhaseSpan>& phases = {});
 
 /// One row of a trace.csv.
 struct TraceRow {
@@ -70,9 +79,13 @@ struct TraceRow {
   std::optional<double> hit_ratio_percent;
   std::optional<double> byte_hit_ratio_percent;
   uint64_t errors = 0;
+  std::optional<double> blocked_ms;  ///< Mean time from due to started.
+  uint64_t not_sent = 0;
+  std::string phase;
 };
 
 /// Reads a trace.csv, or says in one line which line is wrong and why. At most ten million rows.
+/// Files of earlier versions end behind `errors`.
 std::variant<std::vector<TraceRow>, std::string> read_trace_csv(std::istream& in);
 
 }  // namespace workload

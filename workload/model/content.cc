@@ -12,10 +12,13 @@ constexpr uint64_t kSizePurpose = 1;
 constexpr uint64_t kCachablePurpose = 2;
 constexpr uint64_t kLifePurpose = 3;
 constexpr uint64_t kEmbeddedPurpose = 4;
+constexpr uint64_t kTypePurpose = 5;
 
 constexpr unsigned kWorldShift = 48;
 constexpr unsigned kTypeShift = 46;
 constexpr unsigned kIndexShift = 8;
+/// Types whose code has room in an id.
+constexpr uint64_t kTypesNumbered = 4;
 
 /// "Now" of every object's life cycle: a fixed instant, as an object must not depend on when it is
 /// asked for, and early enough that Last-Modified lies before Date on any machine whose clock is
@@ -46,27 +49,37 @@ Changes changes_around_now(const LifeCycle& cycle, storage::Random random) {
 
 }  // namespace
 
-std::string_view content_type_name(ContentType type) {
-  switch (type) {
-    case ContentType::kImage:
-      return "image";
-    case ContentType::kHtml:
-      return "html";
-    case ContentType::kDownload:
-      return "download";
-    case ContentType::kOther:
-      break;
+std::vector<const ContentModel*> embeddable_types(const std::vector<ContentModel>& content) {
+  std::vector<const ContentModel*> types;
+  for (const auto& model : content) {
+    if (!model.direct) types.push_back(&model);
   }
-  return "other";
+  if (!types.empty()) return types;
+  for (const auto& model : content) {
+    if (model.type == ContentType::kImage) types.push_back(&model);
+  }
+  return types;
 }
 
 uint64_t ObjectName::id() const {
-  return (static_cast<uint64_t>(world) << kWorldShift) |
-         (static_cast<uint64_t>(type) << kTypeShift) | (index << kIndexShift) | embedded;
+  const uint64_t number =
+      (static_cast<uint64_t>(world) << kWorldShift) | (index << kIndexShift) | embedded;
+  const uint64_t code = type.code();
+  return code < kTypesNumbered ? number | code << kTypeShift : storage::mix64(code + number);
 }
 
 ContentUniverse::ContentUniverse(std::vector<ContentModel> content, uint64_t seed)
-    : content_(std::move(content)), seed_(seed) {}
+    : content_(std::move(content)), seed_(seed) {
+  const auto types = embeddable_types(content_);
+  const bool weighted = std::any_of(
+      types.begin(), types.end(), [](const ContentModel* each) { return each->share_percent > 0; });
+  double total = 0;
+  for (const auto* const each : types) {
+    total += weighted ? each->share_percent : 1;
+    embeddable_.push_back({each->type, total});
+  }
+  for (auto& each : embeddable_) each.share /= total;
+}
 
 const ContentModel* ContentUniverse::model(ContentType type) const {
   for (const auto& model : content_) {
@@ -79,8 +92,18 @@ storage::Random ContentUniverse::source(const ObjectName& name, uint64_t purpose
   return storage::Random(storage::mix64(seed_) ^ name.id()).fork(purpose);
 }
 
+ContentType ContentUniverse::embedded_type(const ObjectName& name) const {
+  if (embeddable_.size() > 1) {
+    const double place = source(name, kTypePurpose).uniform();
+    for (const auto& each : embeddable_) {
+      if (place < each.share) return each.type;
+    }
+  }
+  return embeddable_.back().type;
+}
+
 const ContentModel& ContentUniverse::model_of(const ObjectName& name) const {
-  return *model(name.embedded == 0 ? name.type : ContentType::kImage);
+  return *model(name.embedded == 0 ? name.type : embedded_type(name));
 }
 
 uint64_t ContentUniverse::size_bytes(const ObjectName& name) const {
@@ -121,7 +144,6 @@ ContentUniverse::Expectation ContentUniverse::expectation() const {
   double image_weight = 0;
   double size = 0;
   double cachable = 0;
-  const ContentModel* const image = model(ContentType::kImage);
   const auto add = [&](const ContentModel& each, double share) {
     weight += share;
     size += share * each.size.mean();
@@ -131,7 +153,12 @@ ContentUniverse::Expectation ContentUniverse::expectation() const {
   for (const auto& each : content_) {
     if (!each.direct) continue;
     add(each, each.share_percent);
-    if (image != nullptr) add(*image, each.share_percent * each.embedded.mean());
+    const double embedded = each.share_percent * each.embedded.mean();
+    double before = 0;
+    for (const auto& [type, share] : embeddable_) {
+      add(*model(type), embedded * (share - before));
+      before = share;
+    }
   }
   if (weight == 0) return {};
   return {size / weight, cachable / weight, 100 * image_weight / weight};

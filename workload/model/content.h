@@ -21,14 +21,14 @@ struct LifeCycle {
 /// One content type of a workload.
 struct ContentModel {
   ContentType type = ContentType::kOther;
-  /// Weight among the types that are asked for directly; 0 with `direct` false for types that only
+  /// Weight among the types that are asked for directly, or with `direct` false among those that
   /// occur embedded.
   double share_percent = 100;
   bool direct = true;
   Distribution size = Distribution::exponential(11 * 1024.0);  ///< Of bodies, bytes.
   double cachable_percent = 100;
   LifeCycle life_cycle;
-  /// Number of images embedded in an object of this type; counts. At most kEmbeddedMax are used.
+  /// Number of objects embedded in an object of this type; counts. At most kEmbeddedMax are used.
   Distribution embedded;
   friend bool operator==(const ContentModel& left, const ContentModel& right) = default;
 };
@@ -36,10 +36,12 @@ struct ContentModel {
 /// Most objects embedded in one page.
 inline constexpr uint64_t kEmbeddedMax = 255;
 
-/// Name of a content type in workload files: `image`, `html`, `download`, `other`.
-std::string_view content_type_name(ContentType type);
+/// The types that embedded objects have: those that are not asked for directly, chosen by their
+/// shares (evenly where all are 0); where there is none, images.
+std::vector<const ContentModel*> embeddable_types(const std::vector<ContentModel>& content);
 
-/// Name of an object within a seed. The fields make up ObjectSpec::id, so they are bounded.
+/// Name of an object within a seed. The fields make up ObjectSpec::id, so they are bounded. Ids of
+/// the types of PolyMix-4 are distinct; those of other types are hashes, distinct within a type.
 struct ObjectName {
   uint16_t world = 0;  ///< Whose objects: generators with worlds of their own never collide.
   ContentType type = ContentType::kOther;  ///< Of the object itself; of its page where embedded.
@@ -56,12 +58,13 @@ class ContentUniverse {
   /// `content` holds each type at most once.
   ContentUniverse(std::vector<ContentModel> content, uint64_t seed);
 
-  /// The object; an embedded one is an image. Its type must be part of the content.
+  /// The object; an embedded one has one of the embeddable types. The name's type must be part of
+  /// the content.
   ObjectSpec object(const ObjectName& name) const;
   /// Fields of object(), for those who need no more.
   uint64_t size_bytes(const ObjectName& name) const;
   bool cachable(const ObjectName& name) const;
-  /// How many images the object embeds; 0 for one that is itself embedded.
+  /// How many objects the object embeds; 0 for one that is itself embedded.
   uint64_t embedded_count(const ObjectName& name) const;
   /// The model of a type, or null where the content has none.
   const ContentModel* model(ContentType type) const;
@@ -79,8 +82,16 @@ class ContentUniverse {
   const ContentModel& model_of(const ObjectName& name) const;
   storage::Random source(const ObjectName& name, uint64_t purpose) const;
 
+  /// A type that embedded objects may have.
+  struct Embeddable {
+    ContentType type;
+    double share = 0;  ///< Cumulated, the last one 1.
+  };
+  ContentType embedded_type(const ObjectName& name) const;
+
   std::vector<ContentModel> content_;
   uint64_t seed_;
+  std::vector<Embeddable> embeddable_;
 };
 
 }  // namespace workload

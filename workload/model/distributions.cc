@@ -19,6 +19,12 @@ constexpr double kCountMax = 9007199254740992.0;          // 2^53
 constexpr double kDurationMaxNs = 100.0 * 365 * 86400e9;  // A hundred years.
 constexpr uint64_t kZipfMax = uint64_t{1} << 40;
 
+/// std::lgamma() also sets a sign that all threads share.
+double log_gamma(double value) {
+  int sign = 0;
+  return lgamma_r(value, &sign);
+}
+
 /// Uniform in (0, 1]: its logarithm is finite.
 double positive_uniform(storage::Random& random) {
   return 1.0 - random.uniform();
@@ -197,7 +203,7 @@ double Distribution::mean() const {
     case Kind::kUniform:
       return (first_ + second_) / 2;
     case Kind::kZipf:
-      return first_ - std::lgamma(first_ + 1) / std::log(first_ + 1);
+      return first_ - log_gamma(first_ + 1) / std::log(first_ + 1);
     case Kind::kConstant:
     case Kind::kExponential:
     case Kind::kNormal:
@@ -215,6 +221,17 @@ std::string Distribution::text(Quantity quantity) const {
     return text;
   }
   return {};
+}
+
+uint64_t zipf_rank(uint64_t n, double exponent, storage::Random& random) {
+  const double end = static_cast<double>(n) + 1;
+  const double place = random.uniform();
+  const double power = 1 - exponent;
+  // Near 1 the powers below differ by less than their rounding.
+  const bool is_one = std::abs(power) < 1e-9;
+  const double rank =
+      is_one ? std::pow(end, place) : std::pow(1 + place * (std::pow(end, power) - 1), 1 / power);
+  return static_cast<uint64_t>(std::clamp(std::floor(rank), 1.0, static_cast<double>(n)));
 }
 
 std::optional<Distribution> parse_distribution(std::string_view text, Quantity quantity,

@@ -70,6 +70,12 @@ class Distribution {
   double second_ = 0;  ///< High or standard deviation.
 };
 
+/// A rank from 1 to `n` (at least 1), k with the probability
+/// ((k + 1)^(1 - a) - k^(1 - a)) / ((n + 1)^(1 - a) - 1), for `exponent` a; in the limit a = 1 that
+/// is Distribution::zipf(n). About k^-a, so Zipf's law, with an inverse that costs the same for any
+/// n. Takes one number of the random source.
+uint64_t zipf_rank(uint64_t n, double exponent, storage::Random& random);
+
 /// Reads `constant:5`, `uniform:0,8KB`, `exponential:4.5KB`, `normal:2500ms,1000ms`,
 /// `lognormal:300KB,300KB` or `zipf:64` (counts only). Nothing for anything else, with `error` set
 /// to a phrase that says what is wrong and what would be right.

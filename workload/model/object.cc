@@ -29,7 +29,7 @@ uint64_t absorb(uint64_t state, uint64_t value) {
 uint64_t version_hash(const ObjectSpec& object, uint64_t salt) {
   uint64_t state = absorb(salt, object.seed);
   state = absorb(state, object.id);
-  state = absorb(state, static_cast<uint64_t>(object.type));
+  state = absorb(state, object.type.code());
   state = absorb(state, object.size_bytes);
   return absorb(state, static_cast<uint64_t>(object.last_modified_unix_s));
 }
@@ -39,32 +39,10 @@ uint64_t full_hash(const ObjectSpec& object, uint64_t salt) {
   return absorb(state, static_cast<uint64_t>(object.lifetime_s));
 }
 
-constexpr std::array<std::string_view, 4> kTypeNames{"image", "html", "download", "other"};
-
-struct FileKind {
-  std::string_view extension;
-  std::string_view media_type;
-};
-
-/// The shares of the extensions are those of PolyMix-4; which one an object has follows from its
-/// id.
+/// Which of its type's kinds of file an object is follows from its id.
 FileKind file_kind(const ObjectSpec& object) {
   const uint64_t percent = absorb(absorb(kExtensionSalt, object.seed), object.id) % 100;
-  switch (object.type) {
-    case ContentType::kImage:
-      if (percent < 34) return {".gif", "image/gif"};
-      if (percent < 67) return {".jpeg", "image/jpeg"};
-      return {".png", "image/png"};
-    case ContentType::kHtml:
-      return {percent < 60 ? ".html" : ".htm", "text/html"};
-    case ContentType::kDownload:
-      if (percent < 40) return {".exe", "application/octet-stream"};
-      if (percent < 70) return {".zip", "application/zip"};
-      return {".gz", "application/gzip"};
-    case ContentType::kOther:
-      break;
-  }
-  return {"", "application/octet-stream"};
+  return object.type.file_kind(static_cast<unsigned>(percent));
 }
 
 class PathWriter {
@@ -86,10 +64,10 @@ class PathWriter {
   size_t length_ = 0;
 };
 
-/// Fixed parts and six numbers of at most 16 digits come to 140 characters at most.
+/// Fixed parts, a type and six numbers of at most 16 digits come to 150 characters at most.
 void write_path(const ObjectSpec& object, PathWriter& out) {
   out.text(kPathPrefix);
-  out.text(kTypeNames[static_cast<size_t>(object.type)]);
+  out.text(object.type.name());
   out.text("/");
   out.number(object.seed);
   out.number(object.id);
@@ -111,16 +89,15 @@ bool take_number(std::string_view& rest, uint64_t& value) {
   return true;
 }
 
+/// Takes `name/` off the front of `rest`.
 bool take_type(std::string_view& rest, ContentType& type) {
-  for (size_t index = 0; index < kTypeNames.size(); ++index) {
-    const auto name = kTypeNames[index];
-    if (rest.starts_with(name) && rest.substr(name.size()).starts_with('/')) {
-      rest.remove_prefix(name.size() + 1);
-      type = static_cast<ContentType>(index);
-      return true;
-    }
-  }
-  return false;
+  const auto slash = rest.find('/');
+  if (slash == std::string_view::npos) return false;
+  const auto named = ContentType::named(rest.substr(0, slash));
+  if (!named) return false;
+  type = *named;
+  rest.remove_prefix(slash + 1);
+  return true;
 }
 
 /// Eight bytes of a body; bytes lie in memory in little-endian order on every machine.
@@ -202,6 +179,13 @@ std::string object_etag(const ObjectSpec& object) {
     digits[i] = "0123456789abcdef"[(tag >> (60 - 4 * i)) & 15];
   }
   return '"' + std::string(digits.data(), digits.size()) + '"';
+}
+
+std::string outdated_etag(const ObjectSpec& object) {
+  ObjectSpec before = object;
+  // There is nothing before the beginning of time: any other version will do.
+  before.last_modified_unix_s += object.last_modified_unix_s > 0 ? -1 : 1;
+  return object_etag(before);
 }
 
 std::string_view media_type(const ObjectSpec& object) {

@@ -12,10 +12,9 @@
 #include <string>
 #include <string_view>
 
-namespace workload {
+#include "workload/model/content_type.h"
 
-/// What kind of content an object is; decides media type and extension, the latter with the id.
-enum class ContentType : uint8_t { kImage, kHtml, kDownload, kOther };
+namespace workload {
 
 /// Largest body of an object: 1 TiB.
 inline constexpr uint64_t kObjectSizeBytesMax = uint64_t{1} << 40;
@@ -30,7 +29,7 @@ inline constexpr int64_t kLifetimeMaxS = 2147483647;
 /// long a cache may keep it and leave the bytes alone.
 struct ObjectSpec {
   uint64_t seed = 0;  ///< Of the experiment; enters every byte of the body.
-  uint64_t id = 0;    ///< Unique within the seed.
+  uint64_t id = 0;    ///< Tells the objects of a seed apart.
   ContentType type = ContentType::kOther;
   uint64_t size_bytes = 0;  ///< Of the body; at most kObjectSizeBytesMax.
   bool cachable = true;
@@ -50,6 +49,9 @@ std::optional<ObjectSpec> parse_object_path(std::string_view path);
 
 /// The strong entity tag, with its quotes: a function of every field of the object.
 std::string object_etag(const ObjectSpec& object);
+
+/// The tag that the object's version before this one had; never that of this version.
+std::string outdated_etag(const ObjectSpec& object);
 
 /// The media type that fits the extension of the object's path, e.g. `image/gif`.
 std::string_view media_type(const ObjectSpec& object);

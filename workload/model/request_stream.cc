@@ -44,12 +44,22 @@ RequestStream::Collection& RequestStream::choose_collection() {
   return collections_.back();
 }
 
-uint64_t RequestStream::choose_index(uint64_t newest, uint64_t count) {
-  const double skew = workload_.popularity.zipf_skew;
-  if (skew == 0) return newest - random_.below(count);
-  const double exponent = std::pow(random_.uniform(), skew);
+uint64_t RequestStream::choose_rank(uint64_t count) {
+  const auto& popularity = workload_.popularity;
+  if (popularity.zipf_exponent > 0) return zipf_rank(count, popularity.zipf_exponent, random_);
+  if (popularity.zipf_skew == 0) return 1 + random_.below(count);
+  const double exponent = std::pow(random_.uniform(), popularity.zipf_skew);
   const double rank = std::floor(std::pow(static_cast<double>(count) + 1, exponent));
-  return newest + 1 - std::clamp<uint64_t>(static_cast<uint64_t>(rank), 1, count);
+  return std::clamp<uint64_t>(static_cast<uint64_t>(rank), 1, count);
+}
+
+uint64_t RequestStream::choose_index(uint64_t newest, uint64_t count) {
+  const uint64_t rank = choose_rank(count);
+  if (workload_.popularity.zipf_order == ZipfOrder::kNewest) return newest + 1 - rank;
+  // The one object of the window whose index has the same remainder as the rank: it stays the same
+  // one until it leaves, and the one that comes `count` later takes its place.
+  const uint64_t first = newest - count + 1;
+  return first + (rank % count + count - first % count) % count;
 }
 
 void RequestStream::place_hot_set(Collection& collection) {
@@ -116,8 +126,14 @@ void RequestStream::draw_kind_and_method(IntendedRequest& request, const StreamF
       request.kind = RequestKind::kIms200;
     } else if (place < ims_304) {
       request.kind = RequestKind::kIms304;
-    } else if (place < ims_304 + model.reload_percent) {
+    } else if (double end = ims_304 + model.reload_percent; place < end) {
       request.kind = RequestKind::kReload;
+    } else if (place < (end += model.etag_200_percent)) {
+      request.kind = RequestKind::kEtag200;
+    } else if (place < (end += model.etag_304_percent)) {
+      request.kind = RequestKind::kEtag304;
+    } else if (place < end + model.range_percent) {
+      request.kind = RequestKind::kRange;
     }
   }
   if (draw(random_, 100 * factors.special)) {
@@ -128,8 +144,36 @@ void RequestStream::draw_kind_and_method(IntendedRequest& request, const StreamF
       request.request_body_bytes = model.post_body.sample_size_bytes(random_);
     } else if (place < model.post_percent + model.head_percent) {
       request.method = RequestMethod::kHead;
+      // A range means nothing to HEAD (RFC 9110 section 14.2).
+      if (request.kind == RequestKind::kRange) request.kind = RequestKind::kBasic;
     }
   }
+}
+
+void RequestStream::draw_part(IntendedRequest& request) {
+  if (request.kind != RequestKind::kRange) return;
+  const uint64_t size = request.object.size_bytes;
+  if (size == 0) {  // It has no part.
+    request.kind = RequestKind::kBasic;
+    return;
+  }
+  auto& part = request.part;
+  const uint64_t wish = workload_.requests.range_size.sample_size_bytes(random_);
+  part.size_bytes = std::clamp<uint64_t>(wish, 1, size);
+  part.offset_bytes = random_.below(size - part.size_bytes + 1);
+}
+
+void RequestStream::draw_aborts(IntendedRequest& request) {
+  const double origin_percent = workload_.server.abort_percent;
+  if (origin_percent > 0 && draw(random_, origin_percent)) {
+    request.break_off = static_cast<uint16_t>(random_.below(uint64_t{1} << 16));
+  }
+  const double percent = workload_.robot.abort_percent;
+  if (percent <= 0 || request.method != RequestMethod::kGet || must_get_304(request.kind)) return;
+  if (!draw(random_, percent)) return;
+  const uint64_t body =
+      request.kind == RequestKind::kRange ? request.part.size_bytes : request.object.size_bytes;
+  if (body > 0) request.abort_after_bytes = random_.below(body);
 }
 
 void RequestStream::judge(IntendedRequest& request) {
@@ -138,9 +182,11 @@ void RequestStream::judge(IntendedRequest& request) {
   if (request.method == RequestMethod::kPost) {
     infinite_cache_.invalidate(object.id);
   } else if (request.basic()) {
-    request.offered_hit = infinite_cache_.get(object.id, object.cachable);
-  } else if (request.method == RequestMethod::kGet && request.kind != RequestKind::kIms304 &&
-             object.cachable) {
+    request.offered_hit = request.break_off ? object.cachable && infinite_cache_.holds(object.id)
+                                            : infinite_cache_.get(object.id, object.cachable);
+  } else if (request.method == RequestMethod::kGet && !must_get_304(request.kind) &&
+             request.kind != RequestKind::kRange && !request.abort_after_bytes &&
+             !request.break_off && object.cachable) {
     infinite_cache_.store(object.id);
   }
 }
@@ -156,6 +202,7 @@ IntendedRequest RequestStream::next_embedded() {
   request.object = universe_.object(name);
   request.kind = page_.kind;
   request.is_repeat = page_.is_repeat;
+  draw_aborts(request);
   judge(request);
   return request;
 }
@@ -180,9 +227,12 @@ IntendedRequest RequestStream::next(const StreamFactors& factors) {
     request.is_repeat = repeat;
     if (!repeat) add_to_working_set(collection);
   }
+  draw_part(request);
+  draw_aborts(request);
   judge(request);
-  const bool brings_embedded =
-      request.method == RequestMethod::kGet && request.kind != RequestKind::kIms304;
+  const bool brings_embedded = request.method == RequestMethod::kGet &&
+                               !must_get_304(request.kind) && request.kind != RequestKind::kRange &&
+                               !request.abort_after_bytes;
   embedded_total_ = brings_embedded ? universe_.embedded_count(name) : 0;
   embedded_done_ = 0;
   request.embedded_following = embedded_total_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "storage/base/random.h"
@@ -13,12 +14,27 @@ namespace workload {
 
 enum class RequestKind : uint8_t {
   kBasic,
-  kIms200,  ///< If-Modified-Since a second before last_modified: must get 200.
-  kIms304,  ///< If-Modified-Since a second after last_modified: must get 304.
-  kReload,  ///< Cache-Control: no-cache and Pragma: no-cache.
+  kIms200,   ///< If-Modified-Since a second before last_modified: must get 200.
+  kIms304,   ///< If-Modified-Since a second after last_modified: must get 304.
+  kReload,   ///< Cache-Control: no-cache and Pragma: no-cache.
+  kEtag200,  ///< If-None-Match with the tag of the version before: must get 200.
+  kEtag304,  ///< If-None-Match with the object's tag: must get 304.
+  kRange,    ///< A part of the object: should get 206.
 };
 
+/// Whether the right answer is a 304, which brings no body.
+constexpr bool must_get_304(RequestKind kind) {
+  return kind == RequestKind::kIms304 || kind == RequestKind::kEtag304;
+}
+
 enum class RequestMethod : uint8_t { kGet, kHead, kPost };
+
+/// A part of a body; whole where `size_bytes` is 0.
+struct BodyPart {
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;
+  friend bool operator==(const BodyPart& left, const BodyPart& right) = default;
+};
 
 /// A request as it is meant, before anything is sent.
 struct IntendedRequest {
@@ -32,7 +48,12 @@ struct IntendedRequest {
   RequestKind kind = RequestKind::kBasic;
   RequestMethod method = RequestMethod::kGet;
   uint64_t request_body_bytes = 0;  ///< Of a POST.
-  bool is_repeat = false;           ///< Chosen from the working set.
+  BodyPart part;                    ///< Of kRange: within the object, never empty.
+  /// The robot is to go away when so many bytes of the body have come, fewer than it has.
+  std::optional<uint64_t> abort_after_bytes;
+  /// The origin is asked to break off what it sends for this, after so many 65536ths of the body.
+  std::optional<uint16_t> break_off;
+  bool is_repeat = false;  ///< Chosen from the working set.
   /// The reference's definition: basic, GET, a repeat, and cachable.
   bool offered_hit_reference = false;
   /// What an infinite cache would answer itself: basic, GET, and held, given all requests before
@@ -40,8 +61,10 @@ struct IntendedRequest {
   /// leaves out repeats of what only a HEAD, a POST or a 304 has touched.
   bool offered_hit = false;
 
-  /// Basic and GET: what hit ratios are a share of.
-  bool basic() const { return kind == RequestKind::kBasic && method == RequestMethod::kGet; }
+  /// Basic, GET and not to be broken off: what hit ratios are a share of.
+  bool basic() const {
+    return kind == RequestKind::kBasic && method == RequestMethod::kGet && !abort_after_bytes;
+  }
 };
 
 /// What a phase multiplies the shares of a workload with; each 0 to 1.
@@ -53,10 +76,11 @@ struct StreamFactors {
 /// Produces the intended requests. Two streams of equal workload, seed, world and factors are
 /// equal, whatever the timing. Not safe for concurrent use.
 ///
-/// Each direct request is chosen in this order: content type, repeat or new, object, kind, method.
-/// Embedded requests follow their page and inherit is_repeat and kind; a page asked for by IMS-304,
-/// HEAD or POST brings none, as its body does not arrive. Revisits are on from the second request
-/// of a type, so the stated offered hit ratio holds from the start of a run.
+/// Each direct request is chosen in this order: content type, repeat or new, object, kind, method,
+/// part, abort. Embedded requests follow their page and inherit is_repeat and kind; a page whose
+/// body does not arrive whole (304, HEAD, POST, a range, broken off) brings none. Revisits are on
+/// from the second request of a type, so the stated offered hit ratio holds from the start of a
+/// run.
 class RequestStream {
  public:
   /// `workload` must pass check_workload(). Generators that run side by side on one seed have
@@ -85,6 +109,9 @@ class RequestStream {
   Collection& choose_collection();
   ObjectName choose_object(Collection& collection, bool repeat);
   uint64_t choose_index(uint64_t newest, uint64_t count);
+  uint64_t choose_rank(uint64_t count);
+  void draw_part(IntendedRequest& request);
+  void draw_aborts(IntendedRequest& request);
   void place_hot_set(Collection& collection);
   uint64_t smallest_cachable_near(const Collection& collection, uint64_t index) const;
   void draw_kind_and_method(IntendedRequest& request, const StreamFactors& factors);

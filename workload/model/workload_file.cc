@@ -3,19 +3,17 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "storage/base/units.h"
+#include "workload/model/phases_file.h"
 
 namespace workload {
 namespace {
 
 constexpr size_t kFileSizeBytesMax = size_t{1} << 20;
-constexpr std::array<ContentType, 4> kContentTypes{ContentType::kImage, ContentType::kHtml,
-                                                   ContentType::kDownload, ContentType::kOther};
 
 // The keys of each table stand once, below; a Reader or a Writer goes through them.
 
@@ -36,6 +34,10 @@ void visit_keys(RequestModel& model, Visitor& keys) {
   keys.number("ims_200_percent", model.ims_200_percent, 0, 100);
   keys.number("ims_304_percent", model.ims_304_percent, 0, 100);
   keys.number("reload_percent", model.reload_percent, 0, 100);
+  keys.number("etag_200_percent", model.etag_200_percent, 0, 100);
+  keys.number("etag_304_percent", model.etag_304_percent, 0, 100);
+  keys.number("range_percent", model.range_percent, 0, 100);
+  keys.distribution("range_size", model.range_size, Quantity::kSizeBytes);
   keys.number("post_percent", model.post_percent, 0, 100);
   keys.number("head_percent", model.head_percent, 0, 100);
   keys.distribution("post_body", model.post_body, Quantity::kSizeBytes);
@@ -46,6 +48,9 @@ void visit_keys(RequestModel& model, Visitor& keys) {
 template <class Visitor>
 void visit_keys(PopularityModel& model, Visitor& keys) {
   keys.number("zipf_skew", model.zipf_skew, 0, 100);
+  keys.number("zipf_exponent", model.zipf_exponent, 0, 10);
+  keys.choice("zipf_order", model.zipf_order,
+              {{"newest", ZipfOrder::kNewest}, {"fixed", ZipfOrder::kFixed}});
   keys.number("hot_set_percent", model.hot_set_percent, 0, 100);
   keys.number("hot_set_share_percent", model.hot_set_share_percent, 0, 100);
   keys.number("byte_hit_discrimination_percent", model.byte_hit_discrimination_percent, 0, 100);
@@ -57,6 +62,7 @@ void visit_keys(RobotModel& model, Visitor& keys) {
   keys.number("requests_per_second", model.requests_per_second, 0, 1e6);
   keys.count("connections_max", model.connections_max, 1, 10000);
   keys.distribution("requests_per_connection", model.requests_per_connection, Quantity::kCount);
+  keys.number("abort_percent", model.abort_percent, 0, 100);
 }
 
 template <class Visitor>
@@ -64,12 +70,7 @@ void visit_keys(ServerModel& model, Visitor& keys) {
   keys.distribution("think", model.think, Quantity::kDuration);
   keys.distribution("requests_per_connection", model.requests_per_connection, Quantity::kCount);
   keys.duration("idle_timeout", model.idle_timeout);
-}
-
-std::string number_text(double value) {
-  std::array<char, 64> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
+  keys.number("abort_percent", model.abort_percent, 0, 100);
 }
 
 /// Where an error is put; keeps the first.
@@ -217,9 +218,17 @@ void read_content(Reader& root, Workload& workload, Failure& failure) {
   if (table == nullptr) return;
   if (root.find("base") == nullptr) workload.content.clear();
   Reader types(*table, "content.", failure);
-  for (const auto type : kContentTypes) {
-    const std::string name(content_type_name(type));
-    if (types.find(name.c_str()) == nullptr) continue;
+  for (const auto& [key, node] : *table) {
+    const std::string name(key.str());
+    const auto named = ContentType::named(name);
+    if (!named) {
+      types.fail(&node, name.c_str(),
+                 "is no name of a type; right would be a lower-case letter, then lower-case "
+                 "letters, digits and hyphens, at most " +
+                     std::to_string(ContentType::kNameLengthMax) + " characters");
+      continue;
+    }
+    const ContentType type = *named;
     auto model = std::find_if(workload.content.begin(), workload.content.end(),
                               [&](const ContentModel& each) { return each.type == type; });
     if (model == workload.content.end()) {
@@ -228,7 +237,6 @@ void read_content(Reader& root, Workload& workload, Failure& failure) {
     }
     read_table(types, name.c_str(), "content.", *model, failure);
   }
-  types.refuse_unknown_keys();
   std::sort(
       workload.content.begin(), workload.content.end(),
       [](const ContentModel& left, const ContentModel& right) { return left.type < right.type; });
@@ -251,7 +259,7 @@ std::optional<Workload> read_workload(const toml::table& root, Failure& failure)
   keys.text("base", base);
   auto workload = built_in_workload(base);
   if (!workload) {
-    keys.fail(root.get("base"), "base", "must be \"polymix4\" or \"simple\"");
+    keys.fail(root.get("base"), "base", "must be one of " + std::string(built_in_workload_names()));
     return std::nullopt;
   }
   keys.text("name", workload->name);
@@ -260,6 +268,10 @@ std::optional<Workload> read_workload(const toml::table& root, Failure& failure)
   read_table(keys, "popularity", "", workload->popularity, failure);
   read_table(keys, "robot", "", workload->robot, failure);
   read_table(keys, "server", "", workload->server, failure);
+  if (const toml::node* const phases = keys.find("phases")) {
+    const PhasesProblem problem = read_phases(*phases, workload->phases);
+    if (!problem.text.empty()) failure.at(problem.node, "", problem.text);
+  }
   keys.refuse_unknown_keys();
   if (!failure.text.empty()) return std::nullopt;
   if (const auto problem = check_workload(*workload); !problem.empty()) {
@@ -328,6 +340,9 @@ std::optional<Workload> parse_workload(std::string_view toml, const std::string&
   }
   if (!failure.text.empty()) {
     error = failure.text;
+    // Keys may hold any character; a reason is one line nevertheless.
+    std::replace_if(
+        error.begin(), error.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     return std::nullopt;
   }
   return workload;
@@ -337,8 +352,8 @@ std::optional<Workload> load_workload(const std::string& name_or_path, std::stri
   if (auto workload = built_in_workload(name_or_path)) return workload;
   std::ifstream file(name_or_path, std::ios::binary);
   if (!file) {
-    error = "workload '" + name_or_path +
-            "': neither built in (polymix4, simple) nor a file that can be read";
+    error = "workload '" + name_or_path + "': neither built in (" +
+            std::string(built_in_workload_names()) + ") nor a file that can be read";
     return std::nullopt;
   }
   std::string text(kFileSizeBytesMax + 1, '\0');
@@ -360,12 +375,13 @@ std::string workload_to_toml(const Workload& workload) {
   toml::value<std::string> name(workload.name);
   out << "name = " << name << '\n';
   for (const auto& model : workload.content) {
-    write_table(out, "content." + std::string(content_type_name(model.type)), model);
+    write_table(out, "content." + std::string(model.type.name()), model);
   }
   write_table(out, "requests", workload.requests);
   write_table(out, "popularity", workload.popularity);
   write_table(out, "robot", workload.robot);
   write_table(out, "server", workload.server);
+  write_phases(out, workload.phases);
   return out.str();
 }
 

@@ -16,7 +16,7 @@ namespace workload {
 std::optional<Workload> parse_workload(std::string_view toml, const std::string& file,
                                        std::string& error);
 
-/// `polymix4`, `simple`, or the path of a workload file of at most 1 MiB.
+/// The name of a built-in workload, or the path of a workload file of at most 1 MiB.
 std::optional<Workload> load_workload(const std::string& name_or_path, std::string& error);
 
 /// The workload with every key written out. Reading it back gives an equal workload, with the

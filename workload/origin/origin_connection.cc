@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "storage/base/await.h"
+#include "workload/model/origin_abort.h"
 #include "workload/origin/origin_status.h"
 #include "workload/origin/origin_worker.h"
 
@@ -105,6 +106,11 @@ asio::awaitable<void> OriginConnection::serve_requests() {
     const bool sent = co_await answer();
     if (!sent) {
       worker_.counts().responses_cut.add(1);
+      co_return;
+    }
+    if (breaks_off()) {
+      worker_.counts().responses_broken_off.add(1);
+      co_await drain();
       co_return;
     }
     if (fault_ != OriginFault::kNone) co_await misbehave_at_end();
@@ -221,8 +227,16 @@ void OriginConnection::count_response() {
   worker_.counts().by_status[response_.status].add(1);
 }
 
+bool OriginConnection::breaks_off() const {
+  return fault_ == OriginFault::kNone && request_.break_off && response_.body_size_bytes > 0;
+}
+
 asio::awaitable<bool> OriginConnection::answer() {
   count_response();
+  if (breaks_off()) {
+    co_return co_await send_object(
+        bytes_before_abort(*request_.break_off, response_.body_size_bytes));
+  }
   if (response_.chunked) co_return co_await send_chunked();
   const bool half = fault_ == OriginFault::kTruncate || fault_ == OriginFault::kReset ||
                     fault_ == OriginFault::kStall;

@@ -40,6 +40,8 @@ class OriginConnection {
   boost::asio::awaitable<bool> answer();
   boost::asio::awaitable<bool> send_object(uint64_t body_bytes);
   boost::asio::awaitable<bool> send_chunked();
+  /// Whether the response at hand is to be broken off in its body, on a robot's wish.
+  bool breaks_off() const;
   boost::asio::awaitable<void> misbehave_at_end();
   boost::asio::awaitable<void> refuse(Read reason);
   boost::asio::awaitable<void> drain();

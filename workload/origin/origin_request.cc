@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "workload/model/object.h"
+#include "workload/model/origin_abort.h"
 
 namespace workload {
 namespace {
@@ -58,6 +59,7 @@ void OriginRequest::clear() {
   method = Method::kOther;
   http_1_1 = host_given = expects_continue = false;
   transaction.reset();
+  break_off.reset();
   body_bytes = 0;
   for (auto* text : {&target, &if_none_match, &if_modified_since, &if_range, &range}) text->clear();
 }
@@ -105,6 +107,8 @@ void OriginRequestParser::on_field_impl(http::field name, StringView name_text, 
     case http::field::unknown:
       if (boost::beast::iequals(name_text, kTransactionHeader)) {
         request_.transaction = parse_transaction(value);
+      } else if (boost::beast::iequals(name_text, kBreakOffHeader)) {
+        request_.break_off = parse_break_off(value);
       }
       break;
     default:

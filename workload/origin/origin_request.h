@@ -23,7 +23,8 @@ struct OriginRequest {
   std::string if_modified_since;
   std::string if_range;
   std::string range;
-  uint64_t body_bytes = 0;  ///< Received and thrown away.
+  std::optional<uint16_t> break_off;  ///< As parse_break_off() read it; nothing where absent.
+  uint64_t body_bytes = 0;            ///< Received and thrown away.
 
   /// Back to the state of a new object, keeping the memory of its strings.
   void clear();

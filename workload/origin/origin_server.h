@@ -38,8 +38,9 @@ struct OriginStatistics {
   uint64_t request_body_bytes = 0;
   uint64_t connections_accepted = 0;
   uint64_t connections_open = 0;
-  uint64_t connections_refused = 0;  ///< Over connections_max.
-  uint64_t responses_cut = 0;        ///< The peer went away in mid-response.
+  uint64_t connections_refused = 0;   ///< Over connections_max.
+  uint64_t responses_cut = 0;         ///< The peer went away in mid-response.
+  uint64_t responses_broken_off = 0;  ///< By the origin, as kBreakOffHeader asked.
   std::map<unsigned, uint64_t> responses_by_status;
 };
 

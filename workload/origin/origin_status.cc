@@ -32,6 +32,7 @@ std::string origin_status_json(const OriginStatistics& statistics) {
                                 {"connections_open", statistics.connections_open},
                                 {"connections_refused", statistics.connections_refused},
                                 {"responses_cut", statistics.responses_cut},
+                                {"responses_broken_off", statistics.responses_broken_off},
                                 {"responses_by_status", by_status},
                                 {"cpu_s", process_cpu_s()}};
   return boost::json::serialize(all) + '\n';

@@ -84,6 +84,7 @@ void OriginWorker::add_to(OriginStatistics& statistics) const {
   statistics.response_body_bytes += counts_.response_body_bytes.value();
   statistics.request_body_bytes += counts_.request_body_bytes.value();
   statistics.responses_cut += counts_.responses_cut.value();
+  statistics.responses_broken_off += counts_.responses_broken_off.value();
   statistics.connections_open += connections_open();
   for (size_t status = 0; status < counts_.by_status.size(); ++status) {
     const uint64_t count = counts_.by_status[status].value();

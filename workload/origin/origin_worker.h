@@ -38,6 +38,7 @@ struct OriginCounts {
   SharedCount connections_opened;
   SharedCount connections_closed;
   SharedCount responses_cut;
+  SharedCount responses_broken_off;
   std::array<SharedCount, kStatusEnd> by_status;
 };
 

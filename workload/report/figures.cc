@@ -2,20 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
-#include <fstream>
-#include <optional>
-#include <sstream>
+#include <utility>
 
 #include "workload/experiment/child_process.h"
 #include "workload/report/json_text.h"
+#include "workload/report/trace_points.h"
 
 namespace workload {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, int>, 6> kPercentiles{
     {{"p50", 1}, {"p90", 2}, {"p95", 3}, {"p99", 4}, {"p999", 5}, {"max", 6}}};
+/// Points of a line over the longest run.
+constexpr double kTraceParts = 60;
 constexpr auto kDrawingTimeMax = std::chrono::seconds(60);
 
 /// Colours that people with colour-blindness tell apart (Okabe, Ito: "Color Universal Design").
@@ -44,46 +44,36 @@ std::string draw_twice(const std::string& name, const std::string& body, const s
          gnuplot_quoted(name + ".png") + "\nreplot\nset output\n";
 }
 
-/// The value of a column in the last row of a trace.csv; nothing where it is empty.
-std::optional<double> last_value(const std::filesystem::path& trace, size_t column) {
-  std::ifstream in(trace);
-  std::string last;
-  for (std::string line; std::getline(in, line);) last = line;
-  std::istringstream fields(last);
-  std::string field;
-  for (size_t i = 0; i <= column; ++i) {
-    if (!std::getline(fields, field, ',')) return std::nullopt;
-  }
-  double value = 0;
-  const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (failure != std::errc() || end == field.data() || !(value > 0)) return std::nullopt;
-  return value;
-}
-
 Figure trace_figure(const std::filesystem::path& folder, const Results& results,
                     const std::vector<SummaryRow>& rows) {
   Figure figure{"throughput_trace", "Throughput over time", {}, {}};
   const bool by_fill = text_at(results.experiment, "until").rfind("fill=", 0) == 0;
-  const std::string place = by_fill ? "$2" : "$1";
+  const TraceAxis axis = by_fill ? TraceAxis::kFill : TraceAxis::kTime;
+  std::vector<std::pair<std::string, std::vector<TracePoint>>> cells;
   double longest = 0;
-  std::string plot;
   for (const auto& row : rows) {
-    const std::filesystem::path file = folder / "cells" / row.name / "trace.csv";
-    const auto end = last_value(file, by_fill ? 1 : 0);
-    if (!end) continue;
-    longest = std::max(longest, *end);
-    plot += plot.empty() ? "plot " : ", \\\n     ";
-    plot += gnuplot_quoted("../cells/" + row.name + "/trace.csv") + " using (width*ceil(" + place +
-            "/width)):4 every ::1 smooth unique with lines title " + gnuplot_quoted(row.name) +
-            " noenhanced";
+    auto points = read_trace_points(folder / "cells" / row.name / "trace.csv", axis);
+    if (points.empty() || !(points.back().place > 0)) continue;
+    longest = std::max(longest, points.back().place);
+    cells.emplace_back(row.name, std::move(points));
   }
-  if (plot.empty()) return figure;
+  if (cells.empty()) return figure;
+  // The averages are made here and not by gnuplot, which would scale the axis to single intervals.
+  figure.data = "cell,place,throughput\n";
+  std::string plot;
+  for (const auto& [name, points] : cells) {
+    for (const auto& mean : average_points(points, longest / kTraceParts)) {
+      figure.data += name + ',' + std::to_string(mean.place) + ',' +
+                     std::to_string(mean.throughput_rps) + '\n';
+    }
+    plot += plot.empty() ? "plot " : ", \\\n     ";
+    plot += gnuplot_quoted(figure.name + ".csv") + " using 2:(strcol(1) eq " +
+            gnuplot_quoted(name) + " ? $3 : NaN) every ::1 with lines title " +
+            gnuplot_quoted(name) + " noenhanced";
+  }
   figure.script = draw_twice(
       figure.name,
-      "# Rows are averaged over a sixtieth of the longest run: single ones are mostly noise.\n"
-      "width = " +
-          std::to_string(longest / 60) + "\n" +
-          "set title 'Throughput over time, one line a cell (its median run)'\nset xlabel '" +
+      "set title 'Throughput over time, one line a cell (its median run)'\nset xlabel '" +
           std::string(by_fill ? "fill traffic / cache size" : "time since the start, s") +
           "'\nset ylabel 'good responses a second'\nset yrange [0:*]\nset key outside right\n",
       plot);

@@ -74,7 +74,7 @@ std::string table_html(const std::vector<SummaryRow>& rows) {
   out += "</tr>\n";
   for (const auto& row : rows) {
     out += row.valid ? "<tr>" : "<tr class=\"invalid\">";
-    out += cell(html_escape(row.scheme)) + cell(dash_or(row.filesystem)) +
+    out += cell(html_escape(row.scheme)) + cell(dash_or(place_text(row))) +
            cell(dash_or(row.mount_options));
     out += cell(estimate_html(row.throughput_rps) + std::string(distinction_html(row.distinction)),
                 true);

@@ -28,10 +28,16 @@ std::string most_frequent_limit(const CellResult& cell) {
   return most == counts.end() ? std::string() : most->first;
 }
 
-/// The line without its figures: what tells its kind.
-std::string kind_of(std::string line) {
-  std::erase_if(line, [](char c) { return c >= '0' && c <= '9'; });
-  return line;
+/// The line without its figures and their signs: what tells its kind.
+std::string kind_of(const std::string& line) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string kind;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const bool sign = (line[i] == '-' || line[i] == '+') && i + 1 < line.size() &&
+                      is_digit(line[i + 1]) && (i == 0 || line[i - 1] == ' ');
+    if (!is_digit(line[i]) && !sign) kind += line[i];
+  }
+  return kind;
 }
 
 /// The first line of each kind, with the number of those that differ from it in figures only.
@@ -121,6 +127,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.scheme = cell.scheme;
   row.filesystem = cell.filesystem;
   row.mount_options = cell.mount_options;
+  row.disks = cell.disks;
   row.throughput_rps = cell_estimate(cell, "throughput_rps");
   row.response_time_ms = cell_estimate(cell, "response_time_ms.mean");
   row.hit_ratio_percent = cell_estimate(cell, "hit_ratio_percent");
@@ -187,7 +194,7 @@ std::string text_or_dash(const std::string& text) {
 
 std::vector<std::string> text_fields(const SummaryRow& row) {
   return {one_line(row.scheme),
-          text_or_dash(row.filesystem),
+          text_or_dash(place_text(row)),
           text_or_dash(row.mount_options),
           estimate_text(row.throughput_rps),
           estimate_text(row.response_time_ms),
@@ -234,7 +241,7 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
                                                "operations", "evictions", "write_amplification",
                                                "io_per_request", "declined"}};
   for (const auto& row : rows) {
-    lines.push_back({one_line(row.scheme), text_or_dash(row.filesystem),
+    lines.push_back({one_line(row.scheme), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options), whole_text(row.store_operations),
                      whole_text(row.store_evictions), figure_text(row.write_amplification),
                      figure_text(row.io_per_request), text_or_dash(declined_text(row, " "))});
@@ -279,6 +286,10 @@ std::string numbers(const std::optional<double>& value) {
 }
 
 }  // namespace
+
+std::string place_text(const SummaryRow& row) {
+  return row.filesystem + (row.disks > 1 ? " x" + std::to_string(row.disks) : "");
+}
 
 std::string count_text(const SummaryRow& row, uint64_t count, const char* nothing) {
   return row.runs == 0 && count == 0 ? nothing : std::to_string(count);
@@ -362,7 +373,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "scheme,filesystem,mount_options,throughput,response_time,hit_ratio,throughput_low,"
       "throughput_high,response_time_low,response_time_high,hit_ratio_low,hit_ratio_high,"
       "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name,"
-      "store_operations,store_evictions,write_amplification,io_per_request,store_declined\n";
+      "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks\n";
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -380,7 +391,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
          {row.store_operations, row.store_evictions, row.write_amplification, row.io_per_request}) {
       out += ',' + numbers(figure);
     }
-    out += ',' + csv_field(declined_text(row, ";")) + '\n';
+    out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + '\n';
   }
   return out;
 }

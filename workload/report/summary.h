@@ -26,6 +26,7 @@ struct SummaryRow {
   std::string scheme;
   std::string filesystem;
   std::string mount_options;
+  uint64_t disks = 0;  ///< Cache directories, each on a device of its own.
   Estimate throughput_rps;
   Estimate response_time_ms;  ///< Of the runs' means.
   Estimate hit_ratio_percent;
@@ -45,6 +46,9 @@ struct SummaryRow {
   Distinction distinction = Distinction::kFirst;
   std::vector<std::string> notes;  ///< Warnings and failures, each kind once.
 };
+
+/// The filesystem, and on how many disks where there are several: `ext4 x3`.
+std::string place_text(const SummaryRow& row);
 
 /// The rows, highest throughput first; cells without a result come last. Neighbours are compared
 /// by a Mann-Whitney test with Holm's correction over the table.

@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,8 @@ namespace storage {
 class HelperQueue final : public CallQueue, public std::enable_shared_from_this<HelperQueue> {
  public:
   HelperQueue(const boost::asio::any_io_executor& executor, const HelperOptions& options,
-              uint64_t seed)
-      : executor_(executor), options_(options), random_(seed) {}
+              uint64_t seed, std::function<void(const std::string&)> on_event)
+      : executor_(executor), options_(options), on_event_(std::move(on_event)), random_(seed) {}
   ~HelperQueue() override { stop(); }
   HelperQueue(const HelperQueue&) = delete;
   HelperQueue& operator=(const HelperQueue&) = delete;
@@ -82,6 +83,8 @@ class HelperQueue final : public CallQueue, public std::enable_shared_from_this<
 
   // The helper's life.
   bool start_helper(std::string& error);
+  void tell(const std::string& line) const;
+  std::string loss_text(Failure why) const;
   void fail(Failure why);
   void await_end();
   void pause();
@@ -89,6 +92,7 @@ class HelperQueue final : public CallQueue, public std::enable_shared_from_this<
 
   const boost::asio::any_io_executor executor_;
   const HelperOptions options_;
+  const std::function<void(const std::string&)> on_event_;
   Random random_;
   std::unique_ptr<HelperLink> link_;
   std::optional<boost::asio::posix::stream_descriptor> socket_;

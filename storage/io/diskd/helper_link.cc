@@ -48,6 +48,12 @@ bool HelperLink::start(Random& random, std::string& error) {
   return process_ != nullptr;
 }
 
+std::string HelperLink::helper_text() const {
+  const std::string number =
+      process_ != nullptr ? ", process " + std::to_string(process_->pid()) : std::string();
+  return "helper (" + program_ + number + ")";
+}
+
 int HelperLink::duplicate_pidfd() const {
   return ::fcntl(process_->pidfd(), F_DUPFD_CLOEXEC, 0);
 }

@@ -29,6 +29,8 @@ class HelperLink {
   HelperLink& operator=(const HelperLink&) = delete;
 
   const std::string& program() const { return program_; }
+  /// For people: the program and, where there is a helper, its process number.
+  std::string helper_text() const;
   unsigned leftovers() const { return state_->leftovers(); }
 
   /// Starts a helper; there must be none. False with one line in `error` where it cannot be.

@@ -230,8 +230,9 @@ void HelperQueue::visit_counters(CounterVisitor& visitor) const {
 
 std::shared_ptr<CallQueue> make_helper_queue(const asio::any_io_executor& executor,
                                              const HelperOptions& options, int root_fd,
-                                             uint64_t seed, std::string& error) {
-  auto queue = std::make_shared<HelperQueue>(executor, options, seed);
+                                             uint64_t seed, std::string& error,
+                                             std::function<void(const std::string&)> on_event) {
+  auto queue = std::make_shared<HelperQueue>(executor, options, seed, std::move(on_event));
   error = queue->open(root_fd);
   if (error.empty()) return queue;
   error = "engine helper: " + error;

@@ -5,6 +5,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -38,7 +39,9 @@ struct HelperOptions {
 /// A helper that ends, hangs or says what makes no sense is killed: what it had been given fails
 /// with EIO, what waits with EAGAIN. Until it is known to be gone and another one is there,
 /// everything is refused with EAGAIN. Files that the old one had open are ESTALE, for reading
-/// EAGAIN.
+/// EAGAIN. `on_event`, where it is not empty, is told of each loss, and of each helper that runs in
+/// place of a lost one, in one line, on the executor; the loss of an idle helper when it is needed
+/// next.
 ///
 /// Beside what all queues count: the gauges `io_in_flight`, `io_in_flight_max`, `io_queue_depth`,
 /// `helper_running`, `helper_slots` and `helper_slots_used_max`; `io_refusals_total` by reason
@@ -47,6 +50,7 @@ struct HelperOptions {
 /// `helper_leftovers_removed_total`.
 std::shared_ptr<CallQueue> make_helper_queue(const boost::asio::any_io_executor& executor,
                                              const HelperOptions& options, int root_fd,
-                                             uint64_t seed, std::string& error);
+                                             uint64_t seed, std::string& error,
+                                             std::function<void(const std::string&)> on_event = {});
 
 }  // namespace storage

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
+#include <cstdio>
 
 #include "storage/io/diskd/helper_call_queue.h"
 
@@ -16,6 +17,12 @@ namespace {
 constexpr unsigned kDoublingsMax = 20;
 // A busy machine may take long to start a program, whatever one operation may take.
 constexpr std::chrono::milliseconds kStartWaitMin{3000};
+
+std::string seconds_text(std::chrono::milliseconds duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", static_cast<double>(duration.count()) / 1000);
+  return text;
+}
 
 std::chrono::milliseconds start_wait(const HelperOptions& options) {
   return std::max(options.timeout, kStartWaitMin);
@@ -64,6 +71,7 @@ void HelperQueue::on_bytes(size_t count) {
   if (state_ == State::kStarting) {
     if (!greet(std::string_view(bytes_.data(), count))) return fail(Failure::kStart);
     if (state_ == State::kStarting) return watch();
+    tell("another " + link_->helper_text() + " runs in its place");
     return silence_->ignore();
   }
   if (state_ != State::kRunning) return;
@@ -145,7 +153,32 @@ bool HelperQueue::start_helper(std::string& error) {
   return true;
 }
 
+void HelperQueue::tell(const std::string& line) const {
+  if (on_event_) on_event_(line);
+}
+
+// What has happened to a helper, as its operator is told.
+std::string HelperQueue::loss_text(Failure why) const {
+  const std::string helper = "the " + link_->helper_text();
+  const bool starting = state_ == State::kStarting;
+  switch (why) {
+    case Failure::kEnded:
+      return helper + " has ended";
+    case Failure::kTimeout:
+      return helper + (starting ? " did not say within " : " did not answer within ") +
+             seconds_text(starting ? start_wait(options_) : options_.timeout) +
+             (starting ? " that it is ready, and was ended" : ", and was ended");
+    case Failure::kProtocol:
+      return helper + " said what makes no sense, and was ended";
+    case Failure::kStart:
+      return helper + " ended before it was ready";
+  }
+  return helper + " is lost";
+}
+
 void HelperQueue::fail(Failure why) {
+  const std::string loss = loss_text(why);
+  const size_t lost = sent_.size();
   ++counts_.failures[static_cast<size_t>(why)];
   state_ = State::kEnding;
   ++helper_;  // its files are gone, and its events too late
@@ -164,6 +197,8 @@ void HelperQueue::fail(Failure why) {
     if (!closes) ++counts_.refused_without_helper;
   }
   finish_all(ended, false);
+  tell(loss + " (operations that failed with it: " + std::to_string(lost) +
+       "); it is started again");
   await_end();
 }
 
@@ -207,6 +242,7 @@ void HelperQueue::restart() {
   std::string error;
   if (!start_helper(error)) {
     ++counts_.failures[static_cast<size_t>(Failure::kStart)];
+    tell("the helper cannot be started again: " + error + "; it is tried again");
     link_->end(std::chrono::milliseconds(0));
     return pause();
   }

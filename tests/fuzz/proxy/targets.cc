@@ -1,8 +1,5 @@
 #include "tests/fuzz/proxy/targets.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 namespace testing_support {
 
 const std::vector<FuzzTarget>& fuzz_targets() {
@@ -10,12 +7,6 @@ const std::vector<FuzzTarget>& fuzz_targets() {
                                                   header_lists_target(), http_date_target(),
                                                   request_target_target()};
   return targets;
-}
-
-void require(bool holds, const char* property) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzzing: does not hold: %s\n", property);
-  std::abort();
 }
 
 }  // namespace testing_support

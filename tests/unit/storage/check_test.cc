@@ -47,6 +47,23 @@ TEST_F(CheckStore, CountsWhatASoundStoreHolds) {
   EXPECT_NE(text.find("5 objects, every byte verified"), std::string::npos) << text;
 }
 
+TEST_F(CheckStore, WarnsOfASizeBeyondTheFilesystemAndTellsErrorsOfUsage) {
+  fill(StopMode::kDrain);
+  EXPECT_TRUE(check().warnings.empty());
+  store_.spec().capacity_bytes = uint64_t{1} << 59;
+  const CheckReport report = check();
+  EXPECT_TRUE(report.sound());
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_NE(describe(report).find("warning: size asked is"), std::string::npos);
+
+  store_.spec().options["nonsense"] = "1";
+  EXPECT_TRUE(check().usage);
+  store_.spec().options.erase("nonsense");
+  store_.spec().path = store_.folder() / "absent";
+  EXPECT_NE(check().error, "");
+  EXPECT_FALSE(check().usage);
+}
+
 TEST_F(CheckStore, FindsDamageAndLeftoversAndChangesNothing) {
   fill(StopMode::kDrain);
   std::vector<std::filesystem::path> files = store_.files();
@@ -90,8 +107,8 @@ TEST_F(CheckStore, SaysWhyItCannotCheck) {
   store_.spec().scheme = "memory";
   EXPECT_EQ(check().error, "scheme memory keeps nothing that could be checked");
   store_.spec().scheme = "mystery";
-  EXPECT_EQ(check().error, "unknown scheme 'mystery'");
-  EXPECT_EQ(describe(check()), "unknown scheme 'mystery'\n");
+  EXPECT_TRUE(check().error.starts_with("unknown scheme 'mystery': known are none,"));
+  EXPECT_EQ(describe(check()), check().error + "\n");
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "tests/support/counts.h"
+#include "tests/support/run_task.h"
 #include "tests/support/temp_dir.h"
 
 namespace storage {
@@ -35,6 +39,22 @@ TEST(SchemeSpec, ReadsWhatAUserWrites) {
   EXPECT_EQ(spec.options, (std::map<std::string, std::string>{{"max-object", "8M"}, {"l1", "16"}}));
   EXPECT_EQ(parse_scheme_spec("scheme=none", error).scheme, "none");
   EXPECT_EQ(error, "");
+}
+
+TEST(SchemeSpec, AnExampleIsOfTheSchemeThatIsMeant) {
+  const std::vector<std::pair<const char*, const char*>> examples = {
+      {"scheme=rock,size=x", "(for example scheme=rock,path=/var/cache/web.rock,size=1G)"},
+      {"size=x,scheme=coss", "(for example scheme=coss,path=/var/cache/web.coss,size=1G)"},
+      {"scheme=aufs,a", "(for example scheme=aufs,path=/var/cache/web,size=1G)"},
+      {"scheme=memory,size=x", "(for example scheme=memory,size=1G)"},
+      {"scheme=none,x", "(for example scheme=none)"},
+      {"scheme=floppy", "(for example scheme=ufs,path=/var/cache/web,size=1G)"},
+  };
+  for (const auto& [text, example] : examples) {
+    std::string error;
+    static_cast<void>(parse_scheme_spec(text, error));
+    EXPECT_TRUE(error.ends_with(example)) << error;
+  }
 }
 
 TEST(SchemeSpec, SaysInOneLineWhatIsWrong) {
@@ -117,6 +137,38 @@ TEST_F(MakeScheme, ALowerBoundAboveTheLargestObjectIsRefused) {
   EXPECT_FALSE(made.scheme);
   EXPECT_NE(made.error.find("min-size=307200 is above the largest object"), std::string::npos)
       << made.error;
+  EXPECT_FALSE(made.not_opened);
+  for (const char* scheme : {"ufs", "coss", "rock"}) {
+    const std::string path = (folder.path() / scheme).string();
+    EXPECT_FALSE(
+        make("scheme=" + std::string(scheme) + ",size=8M,min-size=7M,path=" + path).scheme);
+    EXPECT_FALSE(std::filesystem::exists(path)) << "what was refused leaves nothing";
+  }
+}
+
+TEST_F(MakeScheme, NoneSaysThatItKeepsNothing) {
+  const SchemeOrError made = make("scheme=none");
+  ASSERT_TRUE(testing_support::run_task(io_, made.scheme->start()).has_value());
+  const auto writer =
+      testing_support::run_task(io_, made.scheme->create(Key("key"), Metadata("head"), 4));
+  ASSERT_TRUE(writer.has_error());
+  EXPECT_EQ(writer.error(), Errc::kKeepsNothing);
+  testing_support::Counts counts;
+  made.scheme->visit_counters(counts);
+  EXPECT_EQ(counts.of("declines_total", "reason=\"keeps_nothing\""), 1);
+  EXPECT_EQ(counts.of("declines_total", "reason=\"no_space\""), 0);
+}
+
+TEST_F(MakeScheme, WhatOnlyOpeningTellsIsNoErrorOfUsage) {
+  const testing_support::TempDir folder;
+  std::ofstream(folder.path() / "file") << "x";
+  const std::string there = ",size=8M,path=" + folder.path().string();
+  for (const char* scheme : {"ufs", "coss", "rock"}) {
+    const std::string name = "scheme=" + std::string(scheme);
+    EXPECT_TRUE(make(name + there).not_opened) << scheme;
+    EXPECT_FALSE(make(name + there + "/file/below").not_opened) << scheme;
+    EXPECT_FALSE(make(name + there + ",nonsense=1").not_opened) << scheme;
+  }
 }
 
 TEST_F(MakeScheme, ASchemeThatNeedsAPathSaysSo) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/layout/rock_options.h"
 #include "tests/support/pattern.h"
 #include "tests/support/rock_under_test.h"
 
@@ -31,6 +32,21 @@ TEST(RockScheme, BadOptionsAreNamedInOneLine) {
   RockUnderTest store(64 << 10);
   store.spec().options["slot-size"] = "16K";
   EXPECT_NE(error_of(store).find("too small"), std::string::npos) << error_of(store);
+}
+
+TEST(RockScheme, ALimitedRateBringsABoundOfItsOwnOnWaiting) {
+  const auto timeout_with = [](std::map<std::string, std::string> given) {
+    RockUnderTest store;
+    store.spec().options.merge(given);
+    std::string error;
+    const auto options = storage::parse_rock_options(store.spec(), error);
+    EXPECT_EQ(error, "");
+    return options.swap_timeout.count();
+  };
+  EXPECT_EQ(timeout_with({}), 0);
+  EXPECT_EQ(timeout_with({{"max-swap-rate", "100"}}), 1000);
+  EXPECT_EQ(timeout_with({{"max-swap-rate", "100"}, {"swap-timeout", "50"}}), 50);
+  EXPECT_EQ(timeout_with({{"max-swap-rate", "100"}, {"swap-timeout", "0"}}), 0);
 }
 
 TEST(RockScheme, AStoreOfAnotherSlotSizeOrSchemeIsRefused) {

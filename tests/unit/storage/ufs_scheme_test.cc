@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/support/pattern.h"
 #include "tests/support/ufs_under_test.h"
 
@@ -46,6 +48,29 @@ TEST_F(UfsOptionsTest, ErrorsNameTheOptionAndWhatWouldBeRight) {
   EXPECT_EQ(error_of({{"max-object", "9M"}}),
             "option max-object=9M of scheme ufs: give a size from 1 to that of the cache, such as "
             "max-object=4M");
+}
+
+TEST(UfsScheme, ASizeBeyondTheFilesystemIsWarnedOf) {
+  UfsUnderTest store;
+  ASSERT_TRUE(store.start().has_value());
+  EXPECT_TRUE(store.scheme().info().warnings.empty());
+  UfsUnderTest vast(uint64_t{1} << 59);
+  ASSERT_TRUE(vast.start().has_value());
+  ASSERT_EQ(vast.scheme().info().warnings.size(), 1u);
+  EXPECT_NE(vast.scheme().info().warnings[0].find("size asked is"), std::string::npos);
+}
+
+TEST(UfsScheme, ADamagedMarkerSaysHowToGoOn) {
+  UfsUnderTest store;
+  std::ofstream(store.folder() / "cacheoff-ufs") << "rubbish";
+  const SchemeOrError made = make_ufs(store.spec(), store.environment());
+  EXPECT_TRUE(made.not_opened);
+  EXPECT_NE(made.error.find("cacheoff-ufs is damaged"), std::string::npos) << made.error;
+  EXPECT_NE(made.error.find("'cacheoff ufs store, version 1', 'l1=16', 'l2=256'"),
+            std::string::npos);
+  // As it says.
+  std::ofstream(store.folder() / "cacheoff-ufs") << "cacheoff ufs store, version 1\nl1=2\nl2=2\n";
+  EXPECT_EQ(make_ufs(store.spec(), store.environment()).error, "");
 }
 
 TEST(UfsScheme, SecondStoreOfAFolderIsRefusedUntilTheFirstHasStopped) {

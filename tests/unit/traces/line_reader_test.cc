@@ -1,9 +1,11 @@
 #include "traces/line_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "tests/support/temp_dir.h"
@@ -124,7 +126,7 @@ TEST(LineReader, GivesTheLinesBeforeAnErrorAndThenTheError) {
   ASSERT_EQ(all.lines.size(), 2U);
   EXPECT_EQ(all.lines[1].text, "bc");
   EXPECT_FALSE(all.lines[1].ended);
-  EXPECT_EQ(all.error, "the disk is gone");
+  EXPECT_EQ(all.error, "the disk is gone at line 2; what lies before was read");
   EXPECT_FALSE(reader.next()) << "and again";
 }
 
@@ -151,7 +153,8 @@ TEST(Gzip, CutAtAnyByteIsAnErrorAfterTheLinesBefore) {
   const std::string packed = gzipped("first line\nsecond line\n");
   for (size_t length = 2; length < packed.size(); ++length) {
     const auto all = read_packed(packed.substr(0, length));
-    EXPECT_NE(all.error.find("cut off"), std::string::npos) << length << ": " << all.error;
+    EXPECT_EQ(all.error, "compressed data ends early at line " + std::to_string(all.lines.size()) +
+                             "; what lies before was read");
   }
   EXPECT_EQ(read_packed(packed).error, "");
 }
@@ -195,6 +198,28 @@ TEST(OpenLog, NamesTheFileInItsErrors) {
   auto reader = traces::open_log(packed);
   ASSERT_TRUE(reader);
   EXPECT_EQ(read_all(**reader).lines.at(0).text, "by magic, not by name");
+}
+
+TEST(FileSource, APipeIsWaitedForAloudAndOnlyOnce) {
+  const testing_support::TempDir folder;
+  const std::string path = (folder.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::vector<std::string> notices;
+  std::thread writing;
+  // The writer comes when the reader has said that it waits, so no clock decides.
+  auto source = traces::open_file_source(path, [&](const std::string& line) {
+    notices.push_back(line);
+    writing = std::thread([path] { std::ofstream(path) << "a line\n"; });
+  });
+  ASSERT_TRUE(source);
+  LineReader reader(std::move(*source));
+  const auto all = read_all(reader);
+  writing.join();
+  ASSERT_EQ(all.lines.size(), 1U);
+  EXPECT_EQ(all.lines[0].text, "a line");
+  EXPECT_EQ(all.error, "");
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices[0].find(path), std::string::npos);
 }
 
 TEST(FileSource, ADeviceOrAFolderIsNoLog) {

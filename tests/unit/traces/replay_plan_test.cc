@@ -232,7 +232,7 @@ TEST(ReplayPlan, AReadErrorKeepsWhatWasRead) {
   EXPECT_EQ(plan.lines.used(), 1U);
   EXPECT_EQ(plan.lines.total(), 2U);
   ASSERT_TRUE(plan.read_error);
-  EXPECT_EQ(plan.read_error->text, "cut off");
+  EXPECT_EQ(plan.read_error->text, "cut off at line 2; what lies before was read");
   EXPECT_TRUE(plan.last_line_without_end);
 }
 

@@ -9,8 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/goodness_of_fit.h"
+
 namespace workload {
 namespace {
+
+using testing_support::chi_square;
+using testing_support::chi_square_max;
+using testing_support::ks_distance;
+using testing_support::moments_of;
+using testing_support::normal_cumulated;
 
 constexpr size_t kSamples = 200000;
 constexpr double kNsPerMs = 1e6;
@@ -22,59 +30,27 @@ std::vector<double> samples_of(const Distribution& distribution, uint64_t seed) 
   return samples;
 }
 
-struct Moments {
-  double mean = 0;
-  double deviation = 0;
-};
-
-Moments moments_of(const std::vector<double>& samples) {
-  double sum = 0;
-  double squares = 0;
-  for (const double sample : samples) sum += sample;
-  const double mean = sum / static_cast<double>(samples.size());
-  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  return {mean, std::sqrt(squares / static_cast<double>(samples.size()))};
-}
-
-/// Distance of Kolmogorov and Smirnov between samples and a distribution function.
-double distance(std::vector<double> samples, const std::function<double(double)>& cumulated) {
-  std::sort(samples.begin(), samples.end());
-  const double n = static_cast<double>(samples.size());
-  double largest = 0;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double wanted = cumulated(samples[i]);
-    largest = std::max({largest, std::abs(wanted - static_cast<double>(i) / n),
-                        std::abs(wanted - static_cast<double>(i + 1) / n)});
-  }
-  return largest;
-}
-
-/// Exceeded by chance once in 10,000 seeds.
-const double kDistanceMax = 2.23 / std::sqrt(static_cast<double>(kSamples));
-
-double normal_cumulated(double x) {
-  return 0.5 * std::erfc(-x / std::sqrt(2.0));
-}
+const double kDistanceMax = testing_support::ks_distance_max(kSamples);
 
 TEST(Distribution, UniformFits) {
   const auto samples = samples_of(Distribution::uniform(10, 30), 1);
   EXPECT_NEAR(moments_of(samples).mean, 20, 0.05);
   EXPECT_NEAR(moments_of(samples).deviation, 20 / std::sqrt(12.0), 0.05);
-  EXPECT_LT(distance(samples, [](double x) { return (x - 10) / 20; }), kDistanceMax);
+  EXPECT_LT(ks_distance(samples, [](double x) { return (x - 10) / 20; }), kDistanceMax);
 }
 
 TEST(Distribution, ExponentialFits) {
   const auto samples = samples_of(Distribution::exponential(4608), 2);
   EXPECT_NEAR(moments_of(samples).mean, 4608, 46);
   EXPECT_NEAR(moments_of(samples).deviation, 4608, 60);
-  EXPECT_LT(distance(samples, [](double x) { return 1 - std::exp(-x / 4608); }), kDistanceMax);
+  EXPECT_LT(ks_distance(samples, [](double x) { return 1 - std::exp(-x / 4608); }), kDistanceMax);
 }
 
 TEST(Distribution, NormalFits) {
   const auto samples = samples_of(Distribution::normal(2500, 1000), 3);
   EXPECT_NEAR(moments_of(samples).mean, 2500, 10);
   EXPECT_NEAR(moments_of(samples).deviation, 1000, 8);
-  EXPECT_LT(distance(samples, [](double x) { return normal_cumulated((x - 2500) / 1000); }),
+  EXPECT_LT(ks_distance(samples, [](double x) { return normal_cumulated((x - 2500) / 1000); }),
             kDistanceMax);
 }
 
@@ -86,7 +62,7 @@ TEST(Distribution, LogNormalTakesMeanAndDeviationOfTheVariateItself) {
   const double sigma = std::sqrt(std::log(2.0));
   const double mu = std::log(size) - sigma * sigma / 2;
   EXPECT_LT(
-      distance(samples, [&](double x) { return normal_cumulated((std::log(x) - mu) / sigma); }),
+      ks_distance(samples, [&](double x) { return normal_cumulated((std::log(x) - mu) / sigma); }),
       kDistanceMax);
 }
 
@@ -106,14 +82,51 @@ TEST(Distribution, ZipfFitsItsProbabilities) {
       ASSERT_LE(rank, n);
       counts[rank] += 1;
     }
-    double chi_square = 0;
+    std::vector<double> wanted;
     for (uint64_t rank = 1; rank <= n; ++rank) {
       const double k = static_cast<double>(rank);
-      const double wanted = kSamples * std::log((k + 1) / k) / std::log(static_cast<double>(n) + 1);
-      chi_square += (counts[rank] - wanted) * (counts[rank] - wanted) / wanted;
+      wanted.push_back(kSamples * std::log((k + 1) / k) / std::log(static_cast<double>(n) + 1));
     }
-    const double freedom = static_cast<double>(n - 1);
-    EXPECT_LE(chi_square, freedom + 5 * std::sqrt(2 * freedom) + 1e-9) << n;
+    counts.erase(counts.begin());
+    EXPECT_LE(chi_square(counts, wanted), chi_square_max(n)) << n;
+  }
+}
+
+TEST(Distribution, ZipfRanksFollowTheirExponent) {
+  for (const double exponent : {0.1, 0.6, 0.8, 1.0, 1.3, 2.5}) {
+    for (const uint64_t n : {1u, 2u, 50u, 400u}) {
+      std::vector<double> counts(n);
+      storage::Random random(900 + n);
+      for (size_t i = 0; i < kSamples; ++i) {
+        const uint64_t rank = zipf_rank(n, exponent, random);
+        ASSERT_GE(rank, 1u);
+        ASSERT_LE(rank, n);
+        counts[rank - 1] += 1;
+      }
+      // The integral of x^-exponent over [k, k + 1), as the law is stated.
+      const auto integral = [&](double to) {
+        return exponent == 1 ? std::log(to) : (std::pow(to, 1 - exponent) - 1) / (1 - exponent);
+      };
+      std::vector<double> wanted;
+      for (uint64_t rank = 1; rank <= n; ++rank) {
+        const double k = static_cast<double>(rank);
+        wanted.push_back(kSamples * (integral(k + 1) - integral(k)) /
+                         integral(static_cast<double>(n) + 1));
+      }
+      EXPECT_LE(chi_square(counts, wanted), chi_square_max(n)) << n << ' ' << exponent;
+    }
+  }
+}
+
+TEST(Distribution, ZipfRanksOfHugeSetsAreInside) {
+  storage::Random random(3);
+  const uint64_t n = uint64_t{1} << 36;
+  for (const double exponent : {0.0, 0.8, 1.0 - 1e-12, 1.0, 1.0 + 1e-7, 10.0}) {
+    for (int i = 0; i < 1000; ++i) {
+      const uint64_t rank = zipf_rank(n, exponent, random);
+      ASSERT_GE(rank, 1u);
+      ASSERT_LE(rank, n);
+    }
   }
 }
 

@@ -38,11 +38,11 @@ TEST(ExperimentOptions, ListsAreSplit) {
 }
 
 TEST(ExperimentOptions, WrongValuesNameOptionValueAndWhatIsRight) {
-  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("--filesystem 'ext4'"));
-  EXPECT_THAT(problem_of("filesystem", {"ext4"}), HasSubstr("here and tmpfs"));
+  EXPECT_THAT(problem_of("filesystem", {"ext9"}), HasSubstr("--filesystem 'ext9'"));
+  EXPECT_THAT(problem_of("filesystem", {"ext9"}), HasSubstr("here tmpfs ext2 ext3 ext4 xfs"));
   EXPECT_THAT(problem_of("cache-size", {"huge"}), HasSubstr("--cache-size 'huge'"));
   EXPECT_THAT(problem_of("cache-size", {"10"}), HasSubstr("at least 1M"));
-  EXPECT_THAT(problem_of("load", {"rate=5"}), HasSubstr("--load"));
+  EXPECT_THAT(problem_of("load", {"rate=fast"}), HasSubstr("--load"));
   EXPECT_THAT(problem_of("until", {"forever"}), HasSubstr("--until"));
   EXPECT_THAT(problem_of("repeat", {"0"}), HasSubstr("1 to 1000"));
   EXPECT_THAT(problem_of("time-scale", {"nan"}), HasSubstr("--time-scale 'nan'"));
@@ -63,10 +63,31 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_NE(row.set, nullptr);
   }
   for (const auto* name :
-       {"scheme", "filesystem", "mount", "directory", "cache-size", "workload", "trace", "load",
-        "time-scale", "until", "repeat", "seed", "order", "quick", "out", "resume", "dry-run"}) {
+       {"scheme", "filesystem", "mount",       "directory", "cache-size", "workload",
+        "trace",  "load",       "time-scale",  "until",     "phases",     "repeat",
+        "seed",   "order",      "quick",       "out",       "resume",     "dry-run",
+        "mkfs",   "disks",      "device-path", "yes",       "user",       "clean-up"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
+}
+
+TEST(ExperimentOptions, WhereCachesLiveIsChecked) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "filesystem", {"here,tmpfs,ext2,ext3,ext4", "xfs,btrfs,raw"}));
+  EXPECT_EQ(options.filesystems.size(), 8U);
+  ASSERT_TRUE(set_option(options, "mkfs", {"ext4=-O ^has_journal -b 1024"}));
+  EXPECT_EQ(options.mkfs_options.at("ext4"), "-O ^has_journal -b 1024");
+  for (const char* wrong : {"-b 1024", "tmpfs=-b 1024", "ext4=", "ext4", "ext4= ", "ext4=-L '"}) {
+    EXPECT_THAT(problem_of("mkfs", {wrong}), HasSubstr("FILESYSTEM=OPTIONS")) << wrong;
+  }
+  EXPECT_THAT(problem_of("mkfs", {"xfs=-f", "xfs=-q"}), HasSubstr("twice"));
+  ASSERT_TRUE(set_option(options, "disks", {"0,1,3"}));
+  EXPECT_THAT(options.disks, ElementsAre(0U, 1U, 3U));
+  for (const char* wrong : {"65", "-1", "two", "1.5"}) {
+    EXPECT_THAT(problem_of("disks", {wrong}), HasSubstr("0 to 64")) << wrong;
+  }
+  EXPECT_THAT(problem_of("disks", {"1,01"}), HasSubstr("twice"));
+  EXPECT_THAT(problem_of("device-path", {"sdb"}), HasSubstr("full path"));
 }
 
 TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
@@ -83,6 +104,10 @@ TEST(ExperimentOptions, JsonGivesThemBack) {
   options.exclusions.push_back({"ufs", "here", ""});
   ASSERT_TRUE(set_option(options, "mount", {"default", "noatime"}));
   ASSERT_TRUE(set_option(options, "seed", {"18446744073709551615"}));
+  ASSERT_TRUE(set_option(options, "mkfs", {"ext4=-g 2048", "xfs=-b size=1024"}));
+  ASSERT_TRUE(set_option(options, "disks", {"0,2"}));
+  ASSERT_TRUE(set_option(options, "device-path", {"/dev/a,/dev/b"}));
+  ASSERT_TRUE(set_option(options, "user", {"someone"}));
   const auto back = options_from_json(options_to_json(options));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(options_to_json(*back), options_to_json(options));
@@ -154,6 +179,32 @@ TEST(ExperimentFile, ProblemsNameFileAndLine) {
   EXPECT_THAT(file_problem("[[exclude]]\nsize = \"1\"\n"), HasSubstr("exclude.size"));
   EXPECT_THAT(file_problem("[[exclude]]\n"), HasSubstr("excludes everything"));
   EXPECT_THAT(file_problem("[scheme-options]\nufs = 3\n"), HasSubstr("scheme-options.ufs"));
+}
+
+TEST(ExperimentOptions, ThePeakFinderRunsToTwiceTheCacheUnlessToldOtherwise) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "load", {"peak,max=500"}));
+  EXPECT_TRUE(options.finds_peak());
+  EXPECT_EQ(options.goal(), "fill=2.0");
+  EXPECT_FALSE(options.run_length_s());
+  EXPECT_EQ(options_to_json(options).at("until").as_string(), "fill=2.0");
+  ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));
+  EXPECT_EQ(options.run_length_s(), 90.0);
+}
+
+TEST(ExperimentOptions, PhasesStandInTheGoalsPlace) {
+  ExperimentOptions options;
+  EXPECT_FALSE(set_option(options, "phases", {"polymix5"}));
+  ASSERT_TRUE(set_option(options, "phases", {"polymix4,plateau=1h"}));
+  EXPECT_TRUE(check_options(options));
+  EXPECT_FALSE(options.run_length_s());
+  EXPECT_FALSE(options_to_json(options).contains("until"));
+  const auto back = options_from_json(options_to_json(options));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->phases, "polymix4,plateau=1h");
+  EXPECT_EQ(first_difference(options, *back), "");
+  ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));
+  EXPECT_FALSE(check_options(options));
 }
 
 }  // namespace

@@ -5,88 +5,17 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/support/scripted_server.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/workload/object_replies.h"
-#include "workload/cli/command.h"
-#include "workload/measure/interval_log.h"
+#include "tests/unit/workload/load_run_under_test.h"
 
 namespace workload {
 namespace {
 
-using testing_support::ObjectReply;
-using testing_support::right_reply;
-using testing_support::ScriptedReply;
-using testing_support::ScriptedRequest;
-using testing_support::ScriptedServer;
 using testing_support::TempDir;
-
-/// Small bodies, so that thousands of requests take no time.
-Workload small_workload() {
-  Workload workload = simple_workload();
-  workload.content.front().size = Distribution::constant(500);
-  return workload;
-}
-
-/// PolyMix-4 with small bodies and without pauses: all kinds of requests and embedded objects.
-Workload small_polymix() {
-  Workload workload = polymix4_workload();
-  for (ContentModel& content : workload.content) content.size = Distribution::constant(400);
-  return workload;
-}
-
-LoadOptions options_for(uint16_t port, uint64_t robots, uint64_t requests) {
-  LoadOptions options;
-  options.workload = small_workload();
-  options.seed = 11;
-  options.peer = {boost::asio::ip::address_v4::loopback(), port};
-  options.target = {"origin.test:80", true};
-  options.load.robots = robots;
-  options.until.kind = Goal::Kind::kRequests;
-  options.until.requests = requests;
-  options.sample_interval = std::chrono::milliseconds(50);
-  options.transaction_base = 0x1000;
-  return options;
-}
-
-LoadOutcome run(const LoadOptions& options) {
-  const std::atomic<bool> interrupted{false};
-  return run_load(options, storage::SystemClock(), interrupted, nullptr);
-}
-
-ScriptedReply whole(const ObjectReply& reply, const ScriptedRequest& request) {
-  return {reply.text(request.method == "HEAD"), ScriptedReply::Then::kKeep};
-}
-
-ScriptedReply origin_script(const ScriptedRequest& request) {
-  return whole(right_reply(request), request);
-}
-
-/// What must hold of every run.
-void expect_sums(const LoadOutcome& outcome) {
-  const Tally& total = outcome.result.total;
-  EXPECT_EQ(outcome.recorder.series.total(), total);
-  EXPECT_EQ(total.completed, total.good + total.error_count());
-  EXPECT_EQ(total.good, total.hits + total.misses);
-  EXPECT_GE(total.offered, total.sent);
-  EXPECT_GE(total.sent, total.completed);
-  EXPECT_EQ(outcome.result.response_time.count(), total.good);
-  EXPECT_EQ(outcome.result.hit_response_time.count(), total.hits);
-  EXPECT_EQ(outcome.result.miss_response_time.count(), total.misses);
-  std::stringstream log;
-  outcome.recorder.latency.write(log, outcome.start, outcome.result.duration);
-  auto read = read_interval_log(log);
-  ASSERT_TRUE(std::holds_alternative<IntervalLog>(read)) << std::get<std::string>(read);
-  uint64_t logged = 0;
-  for (const LogInterval& interval : std::get<IntervalLog>(read).intervals) {
-    if (interval.tag.empty()) logged += interval.histogram.count();
-  }
-  EXPECT_EQ(logged, total.good);
-}
 
 TEST(LoadRun, SendsExactlyTheRequestsOfTheGoal) {
   ScriptedServer server(origin_script);
@@ -339,55 +268,10 @@ TEST(LoadRun, AnInterruptedRunFailsWithTheFiguresSoFar) {
   std::atomic<bool> interrupted{false};
   const LoadOutcome outcome =
       run_load(options, storage::SystemClock(), interrupted,
-               [&](const LoadProgress& progress) { interrupted = progress.good > 0; });
+               [&](const LoadProgress& progress) { interrupted = progress.counts.good > 0; });
   EXPECT_EQ(outcome.failure, "interrupted");
   EXPECT_GT(outcome.result.total.good, 0U);
   expect_sums(outcome);
-}
-
-TEST(LoadCommand, SaysWhatIsWrongWithItsArguments) {
-  const std::vector<std::string> right{"--origin", "127.0.0.1:1"};
-  const auto with = [&right](std::vector<std::string> more) {
-    more.insert(more.begin(), right.begin(), right.end());
-    return run_load_command(more);
-  };
-  EXPECT_EQ(run_load_command({}), kExitUsage);
-  EXPECT_EQ(run_load_command({"--help"}), kExitSuccess);
-  EXPECT_EQ(run_load_command({"--origin", "nowhere"}), kExitUsage);
-  EXPECT_EQ(with({"--until", "fill=2"}), kExitUsage);  // Needs a cache size.
-  EXPECT_EQ(with({"--until", "soon"}), kExitUsage);
-  EXPECT_EQ(with({"--load", "rate=x"}), kExitUsage);
-  EXPECT_EQ(with({"--workload", "/nonexistent.toml"}), kExitUsage);
-  EXPECT_EQ(with({"--threads", "0"}), kExitUsage);
-  EXPECT_EQ(with({"--threads", "9"}), kExitUsage);  // More than robots.
-  EXPECT_EQ(with({"--proxy-kind", "socks"}), kExitUsage);
-  EXPECT_EQ(with({"--time-scale", "0"}), kExitUsage);
-  EXPECT_EQ(with({"--time-scale", "nan"}), kExitUsage);
-  EXPECT_EQ(with({"--cache-size", "big"}), kExitUsage);
-  EXPECT_EQ(with({"--timeout", "0"}), kExitUsage);
-  EXPECT_EQ(with({"--verify", "md5"}), kExitUsage);
-  EXPECT_EQ(with({"--source-addresses", "0"}), kExitUsage);
-  EXPECT_EQ(with({"--unknown"}), kExitUsage);
-  EXPECT_EQ(with({"stray"}), kExitUsage);
-}
-
-TEST(LoadCommand, WritesItsFilesAndTellsSuccessFromFailure) {
-  const TempDir folder;
-  ScriptedServer server(origin_script);
-  const std::string address = "127.0.0.1:" + std::to_string(server.port());
-  EXPECT_EQ(run_load_command({"--origin", address, "--until", "requests=50", "--load",
-                              "best-effort=2", "--out", (folder / "good").string()}),
-            kExitSuccess);
-  for (const char* name : {"run.json", "trace.csv", "latency.hlog"}) {
-    EXPECT_TRUE(std::filesystem::exists(folder / "good" / name)) << name;
-  }
-  ScriptedServer broken([](const ScriptedRequest&) {
-    return ScriptedReply{"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"};
-  });
-  EXPECT_EQ(run_load_command({"--origin", "127.0.0.1:" + std::to_string(broken.port()), "--until",
-                              "requests=5", "--out", (folder / "bad").string()}),
-            kExitFailed);
-  EXPECT_TRUE(std::filesystem::exists(folder / "bad" / "run.json"));
 }
 
 }  // namespace

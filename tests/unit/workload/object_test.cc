@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 #include <string>
@@ -35,12 +36,15 @@ std::vector<ObjectSpec> other_versions(const ObjectSpec& object) {
 }
 
 TEST(ObjectPath, RoundTripsEveryField) {
+  const std::array<ContentType, 6> kTypes{
+      ContentType::kImage, ContentType::kHtml,           ContentType::kDownload,
+      ContentType::kOther, *ContentType::named("video"), *ContentType::named("a-name-of-15-ch")};
   storage::Random random(1);
   for (int i = 0; i < 10000; ++i) {
     ObjectSpec object;
     object.seed = random() >> random.below(64);
     object.id = random() >> random.below(64);
-    object.type = static_cast<ContentType>(random.below(4));
+    object.type = kTypes[random.below(kTypes.size())];
     object.size_bytes = random.below(kObjectSizeBytesMax + 1);
     object.cachable = random.below(2) == 0;
     object.last_modified_unix_s = static_cast<int64_t>(random.below(kLastModifiedMaxUnixS + 1));

@@ -14,9 +14,19 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<SchemeRow> kSchemes{{"none", false, false, "keeps nothing"},
-                                      {"memory", false, false, "keeps objects in memory"},
-                                      {"ufs", true, true, "a file an object"}};
+const std::vector<SchemeRow> kSchemes{{"none", false, false, false, "keeps nothing"},
+                                      {"memory", false, false, false, "keeps objects in memory"},
+                                      {"ufs", true, true, false, "a file an object"},
+                                      {"rock", true, true, true, "slots in a file or device"}};
+
+std::string anything_goes(const CellPlan&) {
+  return {};
+}
+
+/// What an ordinary user can run.
+std::string needs_no_mount(const CellPlan& cell) {
+  return cell.filesystem.empty() || cell.filesystem == "here" ? "" : "this needs root";
+}
 
 std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
@@ -39,6 +49,12 @@ TEST(SchemeList, ReadsRowsAndRefusesOthers) {
   EXPECT_TRUE((*rows)[1].needs_path);
   EXPECT_EQ((*rows)[1].summary, "one file, each");
   EXPECT_FALSE(parse_scheme_list(""));
+  EXPECT_FALSE((*rows)[1].takes_device);
+  const auto newer = parse_scheme_list("rock\t1\t1\tslots\t1\n");
+  ASSERT_TRUE(newer);
+  EXPECT_TRUE((*newer)[0].takes_device);
+  EXPECT_EQ((*newer)[0].summary, "slots");
+  EXPECT_FALSE(parse_scheme_list("rock\t1\t1\tslots\tyes\n"));
   const auto wrong = parse_scheme_list("none\tyes\t0\tx\n");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().text, HasSubstr("none\tyes"));
@@ -48,7 +64,7 @@ TEST(Plan, ASchemeWithoutPathIsOneCell) {
   ExperimentOptions options = three_schemes();
   options.filesystems = {"here", "tmpfs"};
   options.mounts = {"", "noatime"};
-  const auto plan = make_plan(options, kSchemes, true);
+  const auto plan = make_plan(options, kSchemes, anything_goes);
   ASSERT_TRUE(plan);
   EXPECT_THAT(names_of(*plan),
               ElementsAre("none", "memory", "ufs-here", "ufs-tmpfs", "ufs-tmpfs-noatime"));
@@ -60,7 +76,7 @@ TEST(Plan, ASchemeWithoutPathIsOneCell) {
 TEST(Plan, CellsThatNeedRootAreSkippedWithTheReason) {
   ExperimentOptions options = three_schemes();
   options.filesystems = {"tmpfs"};
-  const auto plan = make_plan(options, kSchemes, false);
+  const auto plan = make_plan(options, kSchemes, needs_no_mount);
   ASSERT_TRUE(plan);
   EXPECT_THAT(names_of(*plan), ElementsAre("none", "memory"));
   ASSERT_EQ(plan->skipped.size(), 1U);
@@ -68,20 +84,60 @@ TEST(Plan, CellsThatNeedRootAreSkippedWithTheReason) {
   EXPECT_THAT(plan->skipped[0].reason, HasSubstr("root"));
 }
 
+TEST(Plan, DisksAreAnAxisOfWhatIsOnAFilesystem) {
+  ExperimentOptions options;
+  options.schemes = {"memory", "ufs"};
+  options.filesystems = {"ext4"};
+  options.disks = {0, 1, 2};
+  const auto plan = make_plan(options, kSchemes, anything_goes);
+  ASSERT_TRUE(plan);
+  // No disk at all is no cache at all.
+  EXPECT_THAT(names_of(*plan), ElementsAre("none", "memory", "ufs-ext4", "ufs-ext4-2disks"));
+  EXPECT_EQ(plan->cells[1].disks, 0U);
+  EXPECT_EQ(plan->cells[3].disks, 2U);
+}
+
+TEST(Plan, ADeviceAsItIsNeedsASchemeThatCan) {
+  ExperimentOptions options;
+  options.schemes = {"ufs", "rock"};
+  options.filesystems = {"raw", "xfs"};
+  options.mounts = {"noatime"};
+  const auto plan = make_plan(options, kSchemes, anything_goes);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(names_of(*plan), ElementsAre("ufs-xfs-noatime", "rock-raw", "rock-xfs-noatime"));
+  ASSERT_EQ(plan->skipped.size(), 1U);
+  EXPECT_EQ(plan->skipped[0].name, "ufs-raw");
+  EXPECT_THAT(plan->skipped[0].reason, HasSubstr("block device"));
+}
+
+TEST(Plan, SeveralDisksNeedSeveralDevices) {
+  ExperimentOptions options;
+  options.schemes = {"ufs"};
+  options.filesystems = {"here", "ext4"};
+  options.disks = {1, 3};
+  options.device_paths = {"/dev/one", "/dev/two"};
+  const auto plan = make_plan(options, kSchemes, anything_goes);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(names_of(*plan), ElementsAre("ufs-here", "ufs-ext4"));
+  ASSERT_EQ(plan->skipped.size(), 2U);
+  EXPECT_THAT(plan->skipped[0].reason, HasSubstr("one device"));
+  EXPECT_THAT(plan->skipped[1].reason, HasSubstr("only 2 devices"));
+}
+
 TEST(Plan, UnknownSchemesAreNamedWithThoseThatExist) {
   ExperimentOptions options;
   options.schemes = {"coss"};
-  const auto plan = make_plan(options, kSchemes, true);
+  const auto plan = make_plan(options, kSchemes, anything_goes);
   ASSERT_FALSE(plan);
   EXPECT_TRUE(plan.error().usage);
   EXPECT_THAT(plan.error().text, HasSubstr("'coss'"));
-  EXPECT_THAT(plan.error().text, HasSubstr("none, memory, ufs"));
+  EXPECT_THAT(plan.error().text, HasSubstr("none, memory, ufs, rock"));
 }
 
 TEST(Plan, MountOptionsNeedAFilesystemThatTakesThem) {
   ExperimentOptions options = three_schemes();
   options.mounts = {"noatime"};
-  const auto plan = make_plan(options, kSchemes, true);
+  const auto plan = make_plan(options, kSchemes, anything_goes);
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().text, HasSubstr("--filesystem tmpfs"));
 }
@@ -91,14 +147,14 @@ TEST(Plan, ExclusionsLeaveCellsOut) {
   options.filesystems = {"here", "tmpfs"};
   options.mounts = {"", "noatime"};
   options.exclusions = {{"ufs", "tmpfs", "default"}, {"memory", "", ""}};
-  const auto plan = make_plan(options, kSchemes, true);
+  const auto plan = make_plan(options, kSchemes, anything_goes);
   ASSERT_TRUE(plan);
   EXPECT_THAT(names_of(*plan), ElementsAre("none", "ufs-here", "ufs-tmpfs-noatime"));
   options.exclusions = {{"", "", ""}};
   options.exclusions[0].scheme = "none";
   options.exclusions.push_back({"memory", "", ""});
   options.exclusions.push_back({"ufs", "", ""});
-  EXPECT_FALSE(make_plan(options, kSchemes, true));
+  EXPECT_FALSE(make_plan(options, kSchemes, anything_goes));
 }
 
 TEST(Plan, NamesAreUniqueAndHarmless) {
@@ -106,7 +162,7 @@ TEST(Plan, NamesAreUniqueAndHarmless) {
   options.schemes = {"ufs"};
   options.filesystems = {"tmpfs"};
   options.mounts = {"mode=700", "mode:700", "mode/700", std::string(200, 'x')};
-  const auto plan = make_plan(options, kSchemes, true);
+  const auto plan = make_plan(options, kSchemes, anything_goes);
   ASSERT_TRUE(plan);
   std::set<std::string> names;
   for (const auto& cell : plan->cells) {

@@ -33,6 +33,18 @@ TEST(ProgramCommands, LoadGetsTheWorkOfTheExperiment) {
             "--sample-interval 120ms --out o");
 }
 
+TEST(ProgramCommands, OpenLoopsPeaksAndPhasesAreHandedOn) {
+  ExperimentOptions options;
+  ASSERT_TRUE(set_option(options, "load", {"peak,max=500"}));
+  EXPECT_THAT(load_line(options), HasSubstr("--load peak,max=500 --until fill=2.0"));
+  // A row a sample: 60 s over a time scale of 20.
+  EXPECT_THAT(load_line(options), HasSubstr("--sample-interval 3000ms"));
+  ASSERT_TRUE(set_option(options, "load", {"rate=100"}));
+  EXPECT_THAT(load_line(options), HasSubstr("--load rate=100 --until duration=60s"));
+  ASSERT_TRUE(set_option(options, "phases", {"polymix4,plateau=1h"}));
+  EXPECT_THAT(load_line(options), HasSubstr("--load rate=100 --phases polymix4,plateau=1h --time"));
+}
+
 TEST(ProgramCommands, ATraceIsReplayedAsFastAsPossibleOrAtItsTimes) {
   ExperimentOptions options;
   ASSERT_TRUE(set_option(options, "trace", {"a.log"}));

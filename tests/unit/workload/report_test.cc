@@ -37,7 +37,8 @@ class ReportTest : public testing::Test {
       const auto folder = folder_ / "cells" / cell.name;
       std::filesystem::create_directories(folder);
       std::ofstream(folder / "trace.csv")
-          << kTraceHeader << "\n1,0.1,10,10,1,1,1,50,50,0\n2,0.2,10,12,1,1,1,50,50,0\n";
+          << kTraceHeader
+          << "\n1,0.1,10,10,1,1,1,50,50,0,0,0,run\n2,0.2,10,12,1,1,1,50,50,0,0,0,run\n";
     }
   }
 
@@ -57,8 +58,8 @@ TEST_F(ReportTest, FiguresHaveScriptsAndData) {
   const auto figures = make_figures(folder_.path(), results_, summarise(results_));
   ASSERT_EQ(figures.size(), 3U);
   EXPECT_THAT(figures[0].script,
-              AllOf(HasSubstr("'../cells/memory/trace.csv' using (width*ceil($1/width)):4"),
-                    HasSubstr("'../cells/ufs-here/trace.csv'")));
+              AllOf(HasSubstr("strcol(1) eq 'memory'"), HasSubstr("strcol(1) eq 'ufs-here'")));
+  EXPECT_THAT(figures[0].data, HasSubstr("cell,place,throughput\nmemory,1.000000,10.000000\n"));
   EXPECT_THAT(figures[1].data, HasSubstr("percentile,memory,ufs-here\n1,1.000000,1.000000\n"));
   EXPECT_THAT(figures[2].data, HasSubstr("1,memory,202.5"));
 }
@@ -66,7 +67,8 @@ TEST_F(ReportTest, FiguresHaveScriptsAndData) {
 TEST_F(ReportTest, AFillIsDrawnOverItsRatio) {
   results_.experiment["until"] = "fill=2.0";
   const auto figures = make_figures(folder_.path(), results_, summarise(results_));
-  EXPECT_THAT(figures[0].script, HasSubstr("ceil($2/width)"));
+  EXPECT_THAT(figures[0].script, HasSubstr("fill traffic"));
+  EXPECT_THAT(figures[0].data, HasSubstr("memory,0.100000,10.000000\nmemory,0.200000,12.000000"));
 }
 
 TEST_F(ReportTest, CellsWithoutResultAreNotDrawn) {
@@ -84,9 +86,10 @@ TEST_F(ReportTest, WritesEveryFile) {
   const bool has_gnuplot = testing_support::command_exists("gnuplot");
   const auto files = write_report(folder_.path(), results_);
   ASSERT_TRUE(files) << files.error().text;
-  for (const auto* name : {"summary.csv", "summary.txt", "report.html", "figures/throughput.gp",
-                           "figures/throughput.csv", "figures/throughput_trace.gp",
-                           "figures/response_time_percentiles.gp"}) {
+  for (const auto* name :
+       {"summary.csv", "summary.txt", "report.html", "figures/throughput.gp",
+        "figures/throughput.csv", "figures/throughput_trace.gp", "figures/throughput_trace.csv",
+        "figures/response_time_percentiles.gp"}) {
     EXPECT_FALSE(text_of(folder_ / name).empty()) << name;
   }
   EXPECT_EQ(text_of(folder_ / "summary.txt"), files->table);

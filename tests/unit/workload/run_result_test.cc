@@ -55,6 +55,29 @@ TEST(RunResult, ARunOfNothingHasNullsAndAllErrorKinds) {
   EXPECT_NE(table.find("hit ratio       -"), std::string::npos) << table;
 }
 
+TEST(RunResult, TheTableSaysWrongBodiesAlsoWhereThereAreNone) {
+  RunResult result;
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    0\n"), std::string::npos);
+  result.total.errors[static_cast<size_t>(ErrorKind::kWrongBody) - 1] = 3;
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    3\n"), std::string::npos);
+  // Those of a phase that is not measured count too.
+  PhaseResult warm_up;
+  warm_up.total.errors[static_cast<size_t>(ErrorKind::kWrongBody) - 1] = 5;
+  result.phases.push_back(warm_up);
+  EXPECT_NE(run_to_table(result).find("\nwrong bodies    5\n"), std::string::npos);
+}
+
+TEST(RunResult, AHitRatioAboveTheIdealIsExplained) {
+  RunResult result;
+  result.total.basic = 100;
+  result.total.basic_hits = 60;
+  result.ideal_hit_ratio_percent = 55;
+  EXPECT_NE(run_to_table(result).find("  above ideal   "), std::string::npos)
+      << run_to_table(result);
+  result.ideal_hit_ratio_percent = 65;
+  EXPECT_EQ(run_to_table(result).find("above ideal"), std::string::npos);
+}
+
 TEST(RunResult, RatesCountOnlyWhatTheyName) {
   RunResult result;
   result.duration = seconds(2);
@@ -127,6 +150,55 @@ TEST(RunResult, SteadinessIsSaidOnlyWhereThereAreSamples) {
   EXPECT_EQ(result.steady, false);
   ASSERT_EQ(result.warnings.size(), 1U);
   EXPECT_NE(result.warnings.front().find("not steady"), std::string::npos);
+}
+
+TEST(RunResult, ThePrimaryPhasesMakeTheFigures) {
+  Series series{seconds(1)};
+  std::vector<PhaseResult> phases(3);
+  for (size_t index = 0; index < 3; ++index) {
+    PhaseResult& phase = phases[index];
+    phase.name = "p" + std::to_string(index);
+    phase.primary = index != 1;
+    phase.start = seconds(20 * index);
+    phase.duration = seconds(20);
+    for (int second = 0; second < 20; ++second) {
+      // The middle phase is another thing altogether.
+      const int count = index == 1 ? 100 : 10;
+      for (int each = 0; each < count; ++each) {
+        const auto record = record_of(Outcome::kHit, 1'000'000 * (index + 1));
+        phase.record(record, 200);
+        series.at(phase.start + seconds(second)).add(record);
+      }
+    }
+  }
+  series.finish(seconds(60));
+  RunResult result;
+  take_phases(result, phases, series);
+  EXPECT_EQ(result.total.good, 400U);
+  EXPECT_EQ(result.duration, seconds(40));
+  EXPECT_EQ(result.steady, true);
+  const boost::json::object json = run_to_json(result);
+  EXPECT_EQ(json.at("throughput_rps").as_double(), 10);
+  EXPECT_NEAR(json.at("response_time_ms").at("mean").as_double(), 2, 0.01);
+  ASSERT_EQ(json.at("phases").as_array().size(), 3U);
+  const auto& middle = json.at("phases").at(1);
+  EXPECT_EQ(middle.at("name").as_string(), "p1");
+  EXPECT_EQ(middle.at("throughput_rps").as_double(), 100);
+  EXPECT_EQ(middle.at("primary").as_bool(), false);
+}
+
+TEST(RunResult, SaysWhatWasOfferedAndNeverSent) {
+  RunResult result;
+  result.duration = seconds(1);
+  result.total.offered = 100;
+  result.total.sent = 80;
+  result.total.not_sent = {10, 4, 3};
+  const boost::json::object json = run_to_json(result);
+  EXPECT_EQ(json.at("not_sent").at("queue_full").to_number<uint64_t>(), 10U);
+  EXPECT_EQ(json.at("not_sent").at("waited_out").to_number<uint64_t>(), 4U);
+  EXPECT_EQ(json.at("not_sent").at("page_failed").to_number<uint64_t>(), 3U);
+  EXPECT_EQ(json.at("not_sent").at("waiting_at_end").to_number<uint64_t>(), 3U);
+  EXPECT_NE(run_to_table(result).find("never sent      17"), std::string::npos);
 }
 
 TEST(RunResult, WritesItsFilesOrSaysWhichItCould) {

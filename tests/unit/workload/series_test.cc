@@ -72,6 +72,57 @@ TEST(Tally, HitRatioIsOverBasicRequests) {
   EXPECT_NEAR(*tally.miss_response_time_ms(), 4, 1e-9);
 }
 
+TEST(Tally, WhatWasBrokenOffOnPurposeCountsApart) {
+  Tally tally;
+  TransactionRecord aborted = good_record(Outcome::kHit, 1'000'000, 100);
+  aborted.ending = Ending::kAborted;
+  TransactionRecord cut = good_record(Outcome::kMiss, 1'000'000, 100);
+  cut.ending = Ending::kCut;
+  TransactionRecord shared_cut = good_record(Outcome::kHit, 1'000'000, 100);
+  shared_cut.ending = Ending::kCut;
+  shared_cut.shared = true;
+  for (const auto& record : {aborted, cut, shared_cut}) tally.add(record);
+  EXPECT_EQ(tally.completed, 3U);
+  EXPECT_EQ(tally.good, 0U);
+  EXPECT_EQ(tally.basic, 0U);
+  EXPECT_EQ(tally.aborted, 1U);
+  EXPECT_EQ(tally.aborted_hits, 1U);
+  EXPECT_EQ(tally.cut, 2U);
+  EXPECT_EQ(tally.cut_shared, 1U);
+  EXPECT_EQ(tally.error_count(), 0U);
+  EXPECT_EQ(tally.fill_bytes, 0U);
+  EXPECT_FALSE(tally.response_time_ms());
+}
+
+TEST(Tally, TellsStoredHitsFromValidatedAndSharedOnes) {
+  Tally tally;
+  tally.add(good_record(Outcome::kHit, 1, 100));
+  tally.add(good_record(Outcome::kValidated, 1, 100));
+  TransactionRecord shared = good_record(Outcome::kHit, 1, 100);
+  shared.shared = true;
+  tally.add(shared);
+  TransactionRecord miss = good_record(Outcome::kMiss, 1, 100);
+  miss.ideal_hit = miss.offered_hit = true;
+  tally.add(miss);
+  TransactionRecord range = good_record(Outcome::kHit, 1, 10);
+  range.basic = false;
+  range.range = range.answered_whole = true;
+  tally.add(range);
+  EXPECT_EQ(*tally.hit_ratio_percent(), 75);
+  EXPECT_EQ(*tally.stored_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.attainable_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.attainable_byte_hit_ratio_percent(), 25);
+  EXPECT_EQ(*tally.range_hit_ratio_percent(), 100);
+  EXPECT_EQ(tally.validated_hits, 1U);
+  EXPECT_EQ(tally.shared_hits, 1U);
+  EXPECT_EQ(tally.ranges_whole, 1U);
+  Tally twice = tally;
+  twice.merge(tally);
+  EXPECT_EQ(twice.basic, 2 * tally.basic);
+  EXPECT_EQ(*twice.stored_hit_ratio_percent(), 25);
+  EXPECT_EQ(twice.ideal_hits, 2U);
+}
+
 TEST(Series, IntervalsAddUpToTheRunWhereverTheBoundariesLie) {
   const uint64_t seed = testing_support::test_seed(5);
   SCOPED_TRACE(testing_support::seed_trace(seed));
@@ -149,7 +200,36 @@ TEST(Series, TraceWithoutACacheSizeHasNoFillRatio) {
   std::getline(lines, header);
   std::getline(lines, row);
   EXPECT_EQ(header, kTraceHeader);
-  EXPECT_EQ(row, "1.000000,,0.000000,0.000000,,,,,,0");
+  EXPECT_EQ(row, "1.000000,,0.000000,0.000000,,,,,,0,,0,");
+}
+
+TEST(Series, RowsNameThePhaseInTheirMiddleAndWhatWasNeverSent) {
+  Series series{seconds(1)};
+  series.at(milliseconds(100)).sent = 2;
+  series.at(milliseconds(100)).blocked_ns = 6'000'000;
+  series.at(milliseconds(2100)).not_sent[static_cast<size_t>(NotSent::kQueueFull)] = 3;
+  series.finish(seconds(3));
+  std::stringstream text;
+  write_trace_csv(text, series, 0,
+                  {{"ramp", seconds(0)}, {"top", milliseconds(1400)}, {"end", milliseconds(2900)}});
+  const auto rows = std::get<std::vector<TraceRow>>(read_trace_csv(text));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].phase, "ramp");
+  EXPECT_EQ(rows[0].blocked_ms, 3.0);
+  EXPECT_EQ(rows[1].phase, "top");
+  EXPECT_EQ(rows[2].phase, "top");
+  EXPECT_EQ(rows[2].not_sent, 3U);
+}
+
+TEST(Series, ReadsTheColumnsOfEarlierVersions) {
+  std::stringstream in;
+  in << std::string(kTraceHeader.substr(0, kTraceHeader.find(",blocked_ms")))
+     << "\n1,0.1,10,12,1,1,1,50,50,2\n";
+  const auto rows = std::get<std::vector<TraceRow>>(read_trace_csv(in));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].throughput_rps, 12);
+  EXPECT_EQ(rows[0].errors, 2U);
+  EXPECT_EQ(rows[0].phase, "");
 }
 
 TEST(Series, ReaderNamesLineAndColumn) {
@@ -161,10 +241,11 @@ TEST(Series, ReaderNamesLineAndColumn) {
     return found != nullptr ? *found : std::string();
   };
   EXPECT_TRUE(reason("elapsed\n", "").starts_with("line 1: "));
-  EXPECT_EQ(reason(kTraceHeader, "\n1,2\n"), "line 2: not 10 fields");
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,x,0,,,,,,0\n").starts_with("line 2: offered_rps"));
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,nan,,,,,,0\n").starts_with("line 2: throughput_rps"));
-  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,1,,,,,,-1\n").starts_with("line 2: errors"));
+  EXPECT_EQ(reason(kTraceHeader, "\n1,2\n"), "line 2: not 13 fields");
+  EXPECT_TRUE(reason(kTraceHeader, "\n1,,x,0,,,,,,0,,0,\n").starts_with("line 2: offered_rps"));
+  EXPECT_TRUE(
+      reason(kTraceHeader, "\n1,,1,nan,,,,,,0,,0,\n").starts_with("line 2: throughput_rps"));
+  EXPECT_TRUE(reason(kTraceHeader, "\n1,,1,1,,,,,,-1,,0,\n").starts_with("line 2: errors"));
 }
 
 }  // namespace

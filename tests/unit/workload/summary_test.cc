@@ -104,6 +104,18 @@ TEST(Summary, EqualCellsAreMarked) {
   EXPECT_THAT(table_of(results), HasSubstr("= the runs do not tell"));
 }
 
+TEST(Summary, NotesThatDifferInFiguresAndSignsAreOne) {
+  auto results = fabricated_results({fabricated_cell("ext4-2", {100, 101})});
+  auto& runs = results.cells[0].runs;
+  runs[0]["warnings"] = boost::json::array{"throughput was not steady: it changed by -5.3 %"};
+  runs[1]["warnings"] = boost::json::array{"throughput was not steady: it changed by 17.2 %"};
+  EXPECT_THAT(
+      summarise(results)[0].notes,
+      ElementsAre("throughput was not steady: it changed by -5.3 % (likewise in 1 more run)"));
+  runs[1]["warnings"] = boost::json::array{"throughput was not steady - it changed by 17.2 %"};
+  EXPECT_EQ(summarise(results)[0].notes.size(), 2U);
+}
+
 TEST(Summary, OneInvalidRunMakesTheRowInvalidAndSaysWhy) {
   auto results = fabricated_results({fabricated_cell("a", kFast)});
   EXPECT_TRUE(summarise(results)[0].valid);
@@ -158,14 +170,23 @@ TEST(Summary, ShowsWhatTheStoresDid) {
   EXPECT_EQ(row.store_declined.at("overloaded"), 3);
   EXPECT_EQ(row.io_per_request, std::nullopt);
   EXPECT_THAT(table_of(results), AllOf(HasSubstr("overloaded=3"), HasSubstr("1.250")));
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0\n"));
+}
+
+TEST(Summary, SeveralDisksStandBesideTheFilesystem) {
+  auto results = fabricated_results({fabricated_cell("ufs-here", kFast)});
+  results.cells[0].disks = 3;
+  EXPECT_THAT(table_of(results), HasSubstr("here x3"));
+  EXPECT_THAT(summary_csv(summarise(results)), AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3\n")));
+  results.cells[0].disks = 1;
+  EXPECT_THAT(table_of(results), Not(HasSubstr("here x")));
 }
 
 TEST(Summary, ACellWhoseRunsAllFailedHasNoFigures) {
   auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", {})});
   results.cells[1].failed_runs.push_back({1, "no disk"});
   const auto rows = summarise(results);
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0\n"));
   EXPECT_THAT(table_of(results), AllOf(Not(HasSubstr("more runs of each cell are needed")),
                                        HasSubstr("note: b: run 1 failed: no disk")));
   const auto none = fabricated_results({fabricated_cell("b", {})});

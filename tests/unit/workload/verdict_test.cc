@@ -114,5 +114,23 @@ TEST(AccessLogCount, CountsResultCodes) {
   EXPECT_EQ(counts.unreadable, 1U);
 }
 
+TEST(Verdict, AGeneratorThatWasShortOfAnythingWasTheLimit) {
+  auto seen = calm_run();
+  seen.generator_limit = "ports";
+  const RunVerdict verdict = judge_run(seen);
+  EXPECT_EQ(verdict.limited_by, kLimitedByLoad);
+  EXPECT_FALSE(verdict.valid);
+  EXPECT_THAT(verdict.warnings, ElementsAre(HasSubstr("(ports)")));
+}
+
+TEST(Verdict, AnOfferedLoadThatWasNotCarriedIsNoValidRun) {
+  auto seen = calm_run();
+  seen.offered = 10'000;
+  seen.unsent = 100;
+  EXPECT_TRUE(judge_run(seen).valid);
+  seen.unsent = 101;
+  EXPECT_FALSE(judge_run(seen).valid);
+}
+
 }  // namespace
 }  // namespace workload

@@ -19,7 +19,7 @@ std::string error_of(const std::string& toml) {
 }
 
 TEST(WorkloadFile, BuiltInWorkloadsAreSoundAndRoundTrip) {
-  for (const char* name : {"polymix4", "simple"}) {
+  for (const char* name : {"polymix4", "simple", "cdn", "large"}) {
     const auto built_in = built_in_workload(name);
     ASSERT_TRUE(built_in) << name;
     EXPECT_EQ(check_workload(*built_in), "");
@@ -52,18 +52,33 @@ life_cycle = "uniform:1d,2d"
 life_cycle_variance_percent = 20
 embedded = "zipf:3"
 
+[content.video]
+share_percent = 7
+direct = true
+size = "lognormal:2MB,1MB"
+cachable_percent = 100
+life_cycle = "constant:5d"
+life_cycle_variance_percent = 0
+embedded = "constant:0"
+
 [requests]
 recurrence_percent = 60
 ims_200_percent = 1
 ims_304_percent = 2
 reload_percent = 3
+etag_200_percent = 4
+etag_304_percent = 5
+range_percent = 6
+range_size = "uniform:1KB,4KB"
 post_percent = 4
 head_percent = 5
 post_body = "constant:1KB"
 post_target = "repeat"
 
 [popularity]
-zipf_skew = 0.8
+zipf_skew = 0
+zipf_exponent = 0.8
+zipf_order = "fixed"
 hot_set_percent = 2
 hot_set_share_percent = 20
 byte_hit_discrimination_percent = 30
@@ -73,11 +88,13 @@ working_set_objects_max = 1000
 requests_per_second = 2.5
 connections_max = 6
 requests_per_connection = "constant:7"
+abort_percent = 1.5
 
 [server]
 think = "constant:8ms"
 requests_per_connection = "constant:9"
 idle_timeout = "10s"
+abort_percent = 0.1
 )";
   std::string error;
   const auto workload = parse_workload(text, "w.toml", error);
@@ -132,7 +149,15 @@ TEST(WorkloadFile, ErrorsNameFileLineAndKey) {
        "w.toml:2: popularity.working_set_objects_max: must be a whole number"},
       {"[popularity]\nworking_set_objects_max = -1",
        "w.toml:2: popularity.working_set_objects_max: must be a whole number"},
-      {"[content.video]\nsize = \"constant:1KB\"", "w.toml:1: content.video: unknown key"},
+      {"[content.Video]\nsize = \"constant:1KB\"", "w.toml:1: content.Video: is no name of a type"},
+      {"[content.\"a/b\"]", "w.toml:1: content.a/b: is no name of a type"},
+      {"[content.a-name-of-16-cha]", "w.toml:1: content.a-name-of-16-cha: is no name of a type"},
+      {"[content.video]\nlength = 5", "w.toml:2: content.video.length: unknown key"},
+      {"[popularity]\nzipf_skew = 1\nzipf_exponent = 1", "w.toml:3: popularity.zipf_exponent: "},
+      {"[popularity]\nzipf_order = \"oldest\"", "w.toml:2: popularity.zipf_order: must be"},
+      {"[requests]\nrange_percent = 60\netag_304_percent = 50", "w.toml:1: requests.reload_perc"},
+      {"[robot]\nabort_percent = 101", "w.toml:2: robot.abort_percent: must"},
+      {"[server]\nabort_percent = -1", "w.toml:2: server.abort_percent: must"},
       {"[content.html]\nsize = 5", "w.toml:2: content.html.size: must be a text"},
       {"[content.html]\nembedded = \"zipf:13\"", "w.toml:2: content.html.embedded: "},
       {"[content.image]\nembedded = \"zipf:13\"", "w.toml:2: content.image.embedded: "},
@@ -142,6 +167,7 @@ TEST(WorkloadFile, ErrorsNameFileLineAndKey) {
       {"[server]\nidle_timeout = \"0s\"", "w.toml:2: server.idle_timeout: must"},
       {"[server]\nidle_timeout = 15", "w.toml:2: server.idle_timeout: must"},
       {"name = \"x\"\nname = \"y\"", "w.toml:2: "},
+      {"\"a\\nb\" = 5", "w.toml:1: a?b: unknown key"},
       {"name = ", "w.toml:1: "}};
   for (const auto& [toml, start] : cases) {
     const std::string error = error_of(toml);

@@ -1,0 +1,89 @@
+#include "workload/experiment/machine_check.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "storage/base/units.h"
+#include "workload/filesystem/cache_device.h"
+#include "workload/filesystem/cache_places.h"
+#include "workload/filesystem/filesystem_kind.h"
+#include "workload/filesystem/filesystem_mount.h"
+#include "workload/filesystem/scratch_folder.h"
+
+namespace workload {
+namespace {
+
+/// Of an image that a filesystem is tried on; mkfs writes a share of the size.
+constexpr uint64_t kTrialBytesMax = storage::kMiB * 1024;
+
+}  // namespace
+
+MachineCheck::MachineCheck(const ExperimentOptions& options, StopSignals* stop)
+    : options_(options), stop_(stop) {
+  if (geteuid() != 0) {
+    no_mounts_ = "needs root";
+  } else if (needs_root(options)) {
+    const auto entered = enter_private_mounts();
+    if (!entered) no_mounts_ = entered.error().text;
+  }
+}
+
+std::string MachineCheck::why_not(const CellPlan& cell) {
+  if (cell.filesystem.empty() || cell.filesystem == "here") return {};
+  if (!no_mounts_.empty()) {
+    return no_mounts_ == "needs root"
+               ? (cell.filesystem == "tmpfs" ? "mounting tmpfs needs root"
+                                             : "a device for " + cell.filesystem + " needs root")
+               : no_mounts_;
+  }
+  if (stop_ != nullptr && stop_->received() != 0) return "stopped by a signal";
+  const auto key = std::pair(cell.filesystem, cell.mount_options);
+  const auto known = tried_.find(key);
+  if (known != tried_.end()) return known->second;
+  return tried_[key] = try_out(cell);
+}
+
+std::string MachineCheck::try_out(const CellPlan& cell) const {
+  MountRequest request{cell.filesystem, "cacheoff", {}, cell.mount_options};
+  if (cell.filesystem == "tmpfs") {
+    const auto mounted = try_mount(request);
+    return mounted ? std::string() : mounted.error().text;
+  }
+  const FilesystemKind* kind = find_filesystem_kind(cell.filesystem);
+  // A bare device needs no trial where it is a real one.
+  if (kind == nullptr && !options_.device_paths.empty()) return {};
+  std::error_code failure;
+  auto scratch = ScratchFolder::make(std::filesystem::temp_directory_path(failure));
+  if (!scratch) return scratch.error().text;
+  const uint64_t size =
+      std::min(device_size_of_cell(cell, options_.cache_size_bytes), kTrialBytesMax);
+  const auto device = make_image_device(*scratch, "trial.img", size);
+  if (!device) return device.error().text;
+  if (kind == nullptr) return {};
+  request.source = (*device)->path();
+  const auto command = mkfs_command(
+      *kind, request.source, mkfs_options_for(options_, cell.filesystem), new_filesystem_id());
+  if (!command) return command.error().text;
+  if (auto made = run_mkfs(*command, scratch->path() / "mkfs.log", stop_); !made) {
+    return made.error().text;
+  }
+  const auto mounted = try_mount(request);
+  return mounted ? std::string() : mounted.error().text;
+}
+
+bool needs_root(const ExperimentOptions& options) {
+  return std::any_of(options.filesystems.begin(), options.filesystems.end(),
+                     [](const std::string& name) { return name != "here"; });
+}
+
+Expected<void> check_devices(const ExperimentOptions& options) {
+  if (geteuid() != 0) return {};
+  for (const auto& path : options.device_paths) {
+    if (auto checked = check_real_device(path); !checked) return checked;
+  }
+  return {};
+}
+
+}  // namespace workload

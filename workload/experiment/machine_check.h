@@ -1,0 +1,41 @@
+// Which cells this machine, this user and this kernel can run, found out by trying.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "workload/experiment/child_process.h"
+#include "workload/experiment/expected.h"
+#include "workload/experiment/options.h"
+#include "workload/experiment/plan.h"
+
+namespace workload {
+
+/// Tries each filesystem with each set of mount options once, on a small image that goes at once.
+/// Nothing is tried on a real device.
+class MachineCheck {
+ public:
+  /// As root, enters a mount namespace of its own (enter_private_mounts()) where the options ask
+  /// for anything that is mounted or lies on a device. Nothing more is tried once `stop` (may be
+  /// null) received a signal.
+  MachineCheck(const ExperimentOptions& options, StopSignals* stop);
+
+  /// Why the cell can't be run; empty where it can.
+  std::string why_not(const CellPlan& cell);
+
+ private:
+  std::string try_out(const CellPlan& cell) const;
+
+  const ExperimentOptions& options_;
+  StopSignals* stop_;
+  std::string no_mounts_;  ///< Why nothing can be mounted; empty where it can.
+  std::map<std::pair<std::string, std::string>, std::string> tried_;
+};
+
+/// Whether anything of the experiment is mounted or lies on a device, so that it needs root.
+bool needs_root(const ExperimentOptions& options);
+
+/// As root, whether each device of --device-path may be used; see check_real_device().
+Expected<void> check_devices(const ExperimentOptions& options);
+
+}  // namespace workload

@@ -1,0 +1,139 @@
+#include "workload/experiment/place_options.h"
+
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "workload/experiment/mount_table.h"
+#include "workload/filesystem/filesystem_kind.h"
+
+namespace workload {
+namespace {
+
+constexpr uint64_t kDisksMax = 64;
+
+Problem wrong_place(std::string_view option, std::string_view value, std::string_view right) {
+  return usage_problem("--" + std::string(option) + " '" + std::string(value) +
+                       "': " + std::string(right));
+}
+
+/// Nothing that could be taken for more than one word, or written over several lines.
+bool is_printable(std::string_view text, char lowest) {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return c >= lowest && c < 0x7f && c != '\'' && c != '\\'; });
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> list_of_different(std::string_view option,
+                                                     const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const auto& value : values) {
+    for (auto& part : split_list(value)) {
+      if (std::find(parts.begin(), parts.end(), part) != parts.end()) {
+        return wrong_place(option, part, "is named twice; --repeat N runs each cell N times");
+      }
+      parts.push_back(std::move(part));
+    }
+  }
+  return parts;
+}
+
+Expected<void> set_filesystems(ExperimentOptions& options, const std::vector<std::string>& values) {
+  auto filesystems = list_of_different("filesystem", values);
+  if (!filesystems) return filesystems.error();
+  options.filesystems = std::move(*filesystems);
+  for (const auto& name : options.filesystems) {
+    if (name != "here" && name != "raw" && !is_mounted_filesystem(name)) {
+      return wrong_place("filesystem", name, "there are " + filesystem_names());
+    }
+  }
+  if (options.filesystems.empty()) {
+    return wrong_place("filesystem", "", "there are " + filesystem_names());
+  }
+  return {};
+}
+
+Expected<void> set_mounts(ExperimentOptions& options, const std::vector<std::string>& values) {
+  options.mounts.clear();
+  for (const auto& value : values) {
+    const std::string text = value == "default" ? "" : value;
+    if (!is_printable(text, '!')) {
+      return wrong_place("mount", value, "must be comma-separated options without blanks");
+    }
+    if (std::find(options.mounts.begin(), options.mounts.end(), text) == options.mounts.end()) {
+      options.mounts.push_back(text);
+    }
+  }
+  if (options.mounts.empty()) options.mounts.emplace_back();
+  return {};
+}
+
+Expected<void> set_mkfs(ExperimentOptions& options, const std::vector<std::string>& values) {
+  options.mkfs_options.clear();
+  for (const auto& value : values) {
+    const size_t equals = value.find('=');
+    const std::string name = value.substr(0, equals);
+    const std::string words = equals == std::string::npos ? "" : value.substr(equals + 1);
+    if (find_filesystem_kind(name) == nullptr || split_words(words).empty() ||
+        !is_printable(words, ' ')) {
+      return wrong_place("mkfs", value,
+                         "must be FILESYSTEM=OPTIONS of its mkfs, e.g. 'ext4=-g 2048'; there are "
+                         "ext2 ext3 ext4 xfs btrfs");
+    }
+    if (!options.mkfs_options.emplace(name, words).second) {
+      return wrong_place("mkfs", value, name + " is there twice");
+    }
+  }
+  return {};
+}
+
+Expected<void> set_disks(ExperimentOptions& options, const std::vector<std::string>& values) {
+  auto numbers = list_of_different("disks", values);
+  if (!numbers) return numbers.error();
+  options.disks.clear();
+  for (const auto& text : *numbers) {
+    const auto number = storage::parse_count(text);
+    if (!number || *number > kDisksMax) {
+      return wrong_place("disks", text, "must be numbers from 0 to 64, e.g. 0,1,2");
+    }
+    const auto disks = static_cast<unsigned>(*number);
+    if (std::find(options.disks.begin(), options.disks.end(), disks) != options.disks.end()) {
+      return wrong_place("disks", text, "is named twice; --repeat N runs each cell N times");
+    }
+    options.disks.push_back(disks);
+  }
+  if (options.disks.empty()) return wrong_place("disks", "", "must be numbers, e.g. 0,1,2");
+  return {};
+}
+
+Expected<void> set_device_paths(ExperimentOptions& options,
+                                const std::vector<std::string>& values) {
+  auto paths = list_of_different("device-path", values);
+  if (!paths) return paths.error();
+  for (const auto& path : *paths) {
+    if (path.front() != '/' || !is_printable(path, '!')) {
+      return wrong_place("device-path", path, "must be the full path of a device, e.g. /dev/sdb");
+    }
+  }
+  options.device_paths = std::move(*paths);
+  if (options.device_paths.empty()) return wrong_place("device-path", "", "must name a device");
+  return {};
+}
+
+Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values) {
+  if (values.front().empty()) return wrong_place("user", "", "must be the name of a user");
+  options.user = values.front();
+  return {};
+}
+
+std::string filesystem_names() {
+  std::string names = "here tmpfs";
+  for (const auto& kind : filesystem_kinds()) names += " " + std::string(kind.name);
+  return names + " raw";
+}
+
+bool is_mounted_filesystem(std::string_view name) {
+  return name == "tmpfs" || find_filesystem_kind(name) != nullptr;
+}
+
+}  // namespace workload
