@@ -92,8 +92,10 @@ uint64_t Follower::wanted(storage::SteadyTime now) {
   const uint64_t waiting = told_later_seen_ - told_later_before_;
   const auto ahead = static_cast<uint64_t>(std::ceil(pages_per_s_ * kInHandS));
   const uint64_t in_hand = std::min(std::max<uint64_t>(ahead, 1), kInHandMax);
-  const uint64_t target =
-      std::min(waiting, kInHandMax) + (idle(now) || control_.all_granted() ? 0 : in_hand);
+  // Once there was nothing left, only what others give back can come: robots may have gone home by
+  // then, so a page is asked for where one waits for it and not ahead.
+  const bool ask_ahead = !idle(now) && !control_.all_granted() && !told_exhausted_;
+  const uint64_t target = std::min(waiting, kInHandMax) + (ask_ahead ? in_hand : 0);
   const uint64_t on_hand = pages_.on_hand();
   return target > on_hand ? target - on_hand : 0;
 }
@@ -196,7 +198,9 @@ void Follower::take_word(WireReader& reader, storage::SteadyTime now) {
   std::vector<ScheduledPage> pages;
   for (size_t left = reader.count(); left > 0; --left) pages.push_back(get_page(reader, phases));
   pages_.put(std::move(pages));
-  pages_.set_exhausted(exhausted, give_backs);
+  if (exhausted) told_exhausted_ = true;
+  // Behind a report that was not replied to yet pages may still come: robots must not go home.
+  pages_.set_exhausted(exhausted && !report_open_, give_backs);
 }
 
 void Follower::send_result(RunPart part, const std::vector<std::string>& warnings,

@@ -65,6 +65,7 @@ class Follower {
   storage::SteadyTime heard_{};
   storage::SteadyTime reported_{};
   bool report_open_ = false;  ///< It was not replied to yet.
+  bool told_exhausted_ = false;  ///< There was nothing left once.
   bool abort_reported_ = false;
   bool interrupt_reported_ = false;
   bool told_to_abort_ = false;
