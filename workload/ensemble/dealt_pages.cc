@@ -1,5 +1,7 @@
 #include "workload/ensemble/dealt_pages.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace workload {
@@ -8,13 +10,21 @@ namespace workload {
 DealtPages::DealtPages(RunControl& control, storage::SteadyTime start)
     : control_(control), schedule_(false, storage::Random(0), start) {}
 
+bool DealtPages::none_will_come() const {
+  return exhausted_ && give_backs_known_ == control_.give_backs();
+}
+
+void DealtPages::tell_of(size_t pages) const {
+  for (const auto& come : listeners_) come(pages);
+}
+
 bool DealtPages::take(ScheduledPage& page, storage::SteadyTime now) {
   page.requests.clear();
   page.grant = Grant();
   if (control_.over(now)) return false;
   if (pages_.empty()) {
-    page.grant.later = !exhausted_ || give_backs_known_ != control_.give_backs();
-    if (page.grant.later) ++told_later_;
+    page.grant.later = !none_will_come();
+    if (page.grant.later) ++waiting_;
     return false;
   }
   page = std::move(pages_.front());
@@ -61,7 +71,7 @@ void DealtPages::put(std::vector<ScheduledPage> pages) {
     const std::lock_guard lock(mutex_);
     for (ScheduledPage& page : pages) pages_.push_back(std::move(page));
   }
-  for (const auto& come : listeners_) come(count);
+  tell_of(count);
 }
 
 void DealtPages::set_rate(double rate_rps, storage::SteadyTime at) {
@@ -70,9 +80,14 @@ void DealtPages::set_rate(double rate_rps, storage::SteadyTime at) {
 }
 
 void DealtPages::set_exhausted(bool exhausted, uint64_t give_backs) {
-  const std::lock_guard lock(mutex_);
-  exhausted_ = exhausted;
-  give_backs_known_ = give_backs;
+  {
+    const std::lock_guard lock(mutex_);
+    exhausted_ = exhausted;
+    give_backs_known_ = give_backs;
+    // They are not waited for any longer: a page that was asked for now would find nobody.
+    if (!none_will_come() || std::exchange(waiting_, 0) == 0) return;
+  }
+  tell_of(std::numeric_limits<size_t>::max());
 }
 
 std::vector<ScheduledPage> DealtPages::take_all() {
@@ -103,9 +118,14 @@ uint64_t DealtPages::handed_out() const {
   return handed_out_;
 }
 
-uint64_t DealtPages::told_later() const {
+uint64_t DealtPages::waiting() const {
   const std::lock_guard lock(mutex_);
-  return told_later_;
+  return waiting_;
+}
+
+void DealtPages::asked_for(uint64_t pages) {
+  const std::lock_guard lock(mutex_);
+  waiting_ -= std::min(waiting_, pages);
 }
 
 }  // namespace workload

@@ -28,7 +28,8 @@ class DealtPages final : public PageSource {
   /// The schedule's rate from `at` on, as the one who draws has set it.
   void set_rate(double rate_rps, storage::SteadyTime at);
   /// Whether no more will come, as was said by one who knew of `give_backs` times that something
-  /// was given back here. A later give-back may bring more.
+  /// was given back here. A later give-back may bring more. Where none will, whoever waits is told:
+  /// one who asks once more may not wait any longer.
   void set_exhausted(bool exhausted, uint64_t give_backs);
   /// Takes all pages out.
   std::vector<ScheduledPage> take_all();
@@ -38,12 +39,17 @@ class DealtPages final : public PageSource {
   bool any_overdue() const;
 
   size_t on_hand() const;
-  /// Pages that were handed out so far, and how often there was none.
+  /// Pages that were handed out so far.
   uint64_t handed_out() const;
-  uint64_t told_later() const;
+  /// How often somebody was told to wait for a page, less those that were asked for.
+  uint64_t waiting() const;
+  /// So many of those that wait are provided for.
+  void asked_for(uint64_t pages);
 
  private:
   bool take(ScheduledPage& page, storage::SteadyTime now);
+  bool none_will_come() const;
+  void tell_of(size_t pages) const;
 
   RunControl& control_;
   mutable std::mutex mutex_;
@@ -53,7 +59,7 @@ class DealtPages final : public PageSource {
   bool exhausted_ = false;
   uint64_t give_backs_known_ = 0;
   uint64_t handed_out_ = 0;
-  uint64_t told_later_ = 0;
+  uint64_t waiting_ = 0;
   std::vector<std::function<void(size_t)>> listeners_;
 };
 

@@ -88,14 +88,13 @@ uint64_t Follower::wanted(storage::SteadyTime now) {
     handed_out_before_ = handed_out;
     rate_since_ = now;
   }
-  told_later_seen_ = pages_.told_later();
-  const uint64_t waiting = told_later_seen_ - told_later_before_;
+  waiting_seen_ = pages_.waiting();
   const auto ahead = static_cast<uint64_t>(std::ceil(pages_per_s_ * kInHandS));
   const uint64_t in_hand = std::min(std::max<uint64_t>(ahead, 1), kInHandMax);
   // Once there was nothing left, only what others give back can come: robots may have gone home by
   // then, so a page is asked for where one waits for it and not ahead.
   const bool ask_ahead = !idle(now) && !control_.all_granted() && !told_exhausted_;
-  const uint64_t target = std::min(waiting, kInHandMax) + (ask_ahead ? in_hand : 0);
+  const uint64_t target = std::min(waiting_seen_, kInHandMax) + (ask_ahead ? in_hand : 0);
   const uint64_t on_hand = pages_.on_hand();
   return target > on_hand ? target - on_hand : 0;
 }
@@ -126,7 +125,7 @@ void Follower::report(storage::SteadyTime now, bool interrupted, uint64_t wanted
   writer.number(unused.size());
   for (const ScheduledPage& page : unused) put_page(writer, page);
   writer.number(wanted);
-  told_later_before_ = told_later_seen_;
+  pages_.asked_for(std::exchange(waiting_seen_, 0));
   abort_reported_ = control_.aborted() && !told_to_abort_;
   writer.text(abort_reported_ ? control_.abort_reason() : std::string());
   interrupt_reported_ = interrupted;

@@ -64,7 +64,7 @@ class Follower {
   std::vector<EnsembleMessage> early_;
   storage::SteadyTime heard_{};
   storage::SteadyTime reported_{};
-  bool report_open_ = false;  ///< It was not replied to yet.
+  bool report_open_ = false;     ///< It was not replied to yet.
   bool told_exhausted_ = false;  ///< There was nothing left once.
   bool abort_reported_ = false;
   bool interrupt_reported_ = false;
@@ -72,9 +72,8 @@ class Follower {
   LiveCounts counts_reported_;
   std::vector<uint64_t> fills_reported_;  ///< By phase.
   uint64_t handed_out_before_ = 0;
-  uint64_t told_later_before_ = 0;
-  uint64_t told_later_seen_ = 0;
-  double pages_per_s_ = 0;  ///< That were handed out lately.
+  uint64_t waiting_seen_ = 0;  ///< Of whom the next report asks for.
+  double pages_per_s_ = 0;     ///< That were handed out lately.
   storage::SteadyTime rate_since_{};
   bool result_sent_ = false;
   std::optional<int> final_status_;

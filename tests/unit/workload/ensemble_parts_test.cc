@@ -138,7 +138,7 @@ TEST(DealtPages, SayLaterUntilTheEndIsKnown) {
   pages.on_arrival([&came](size_t count) { came += count; });
   std::vector<IntendedRequest> page;
   EXPECT_TRUE(pages.next_page(page, at_ms(1)).later);
-  EXPECT_EQ(pages.told_later(), 1U);
+  EXPECT_EQ(pages.waiting(), 1U);
   pages.put(one_page(0));
   EXPECT_EQ(came, 1U);
   const Grant grant = pages.next_page(page, at_ms(2));
@@ -153,6 +153,31 @@ TEST(DealtPages, SayLaterUntilTheEndIsKnown) {
   EXPECT_FALSE(pages.next_page(page, at_ms(5)).later);
   EXPECT_EQ(control.take_given_back().front().requests, 1U);
   EXPECT_TRUE(control.take_given_back().empty());
+}
+
+TEST(DealtPages, WhoeverWaitsIsToldThatNoneWillCome) {
+  RunControl control(two_phases(), 0, Deciding::kElsewhere);
+  control.start(at_ms(0));
+  DealtPages pages(control, at_ms(0));
+  bool told = false;
+  pages.on_arrival([&told](size_t) { told = true; });
+  std::vector<IntendedRequest> page;
+  pages.put(one_page(0));
+  const Grant grant = pages.next_page(page, at_ms(1));
+  EXPECT_TRUE(pages.next_page(page, at_ms(1)).later);
+  EXPECT_TRUE(pages.next_page(page, at_ms(1)).later);
+  pages.asked_for(1);
+  EXPECT_EQ(pages.waiting(), 1U);
+  // Not by one who does not know of all that was given back.
+  control.give_back(1, grant);
+  told = false;
+  pages.set_exhausted(true, 0);
+  EXPECT_FALSE(told);
+  EXPECT_EQ(pages.waiting(), 1U);
+  pages.set_exhausted(true, 1);
+  EXPECT_TRUE(told);
+  EXPECT_EQ(pages.waiting(), 0U);
+  EXPECT_FALSE(pages.next_page(page, at_ms(2)).later);
 }
 
 TEST(DealtPages, APageBelongsToThePhaseInWhichItIsSent) {
