@@ -13,7 +13,8 @@ void validate(boost::any& out, const std::vector<std::string>& values, CountOpti
   const std::string& text = po::validators::get_single_string(values);
   const auto count = storage::parse_count(text);
   if (!count) {
-    throw po::validation_error(po::validation_error::invalid_option_value, "", text);
+    throw po::error_with_option_name("option '%canonical_option%': '" + text +
+                                     "' is no whole number of 0 or more");
   }
   out = CountOption(*count);
 }

@@ -47,7 +47,7 @@ struct Arguments {
       sample_interval, timeout, verify, out, request_log;
   CountOption seed = 1;
   double time_scale = 1;
-  int threads = 1;
+  CountOption threads = 1;
   CountOption source_addresses = 1;
   bool source_addresses_given = false;
   bool keep_going = false;
@@ -110,10 +110,16 @@ void print_help(const options_library::options_description& description) {
                "several processes or machines (MPI): mpirun -np 4 cacheoff load ...\n";
 }
 
-std::chrono::nanoseconds duration_option(const char* name, const std::string& text) {
+/// A row of trace.csv costs memory, and the robots look at their clocks every 10 ms.
+constexpr std::chrono::milliseconds kSampleIntervalMin{10};
+constexpr std::chrono::milliseconds kTimeoutMin{1};
+
+std::chrono::nanoseconds duration_option(const char* name, const std::string& text,
+                                         std::chrono::milliseconds min) {
   const auto duration = storage::parse_duration(text);
-  if (duration && duration->count() > 0) return *duration;
-  throw UsageError(std::string(name) + ": '" + text + "' is no duration; right would be 1s");
+  if (duration && *duration >= min) return *duration;
+  throw UsageError(std::string(name) + ": '" + text + "' is no duration of " +
+                   std::to_string(min.count()) + "ms or more; right would be 1s");
 }
 
 boost::asio::ip::tcp::endpoint resolve(const char* name, const std::string& text) {
@@ -218,15 +224,16 @@ LoadOptions make_options(const Arguments& arguments, const RankPlace& place) {
     }
     options.cache_size_bytes = *size;
   }
-  if (!(arguments.time_scale > 0 && arguments.time_scale <= 1e6)) {
-    throw UsageError("--time-scale: a number above 0, at most a million");
+  if (!(arguments.time_scale >= 1e-3 && arguments.time_scale <= 1e6)) {
+    throw UsageError("--time-scale: a number from 0.001 to a million");
   }
   options.time_scale = arguments.time_scale;
   set_length(options, arguments);
   const uint64_t threads_max =
       options.load.open_loop() ? options.load.connections_max : options.load.robots;
-  options.threads = std::clamp(arguments.threads, 1, 64);
-  if (arguments.threads != options.threads || options.all_threads() > threads_max) {
+  options.threads = static_cast<int>(std::clamp<uint64_t>(arguments.threads.value, 1, 64));
+  if (arguments.threads.value != static_cast<uint64_t>(options.threads) ||
+      options.all_threads() > threads_max) {
     throw UsageError("--threads: 1 to 64, and " +
                      std::string(place.ranks > 1 ? "over all ranks " : "") +
                      "at most as many as robots or connections");
@@ -237,8 +244,9 @@ LoadOptions make_options(const Arguments& arguments, const RankPlace& place) {
   }
   options.verification = arguments.verify == "bytes" ? Verification::kBytes : Verification::kLength;
   options.seed = arguments.seed.value;
-  options.sample_interval = duration_option("--sample-interval", arguments.sample_interval);
-  options.timeout = duration_option("--timeout", arguments.timeout);
+  options.sample_interval =
+      duration_option("--sample-interval", arguments.sample_interval, kSampleIntervalMin);
+  options.timeout = duration_option("--timeout", arguments.timeout, kTimeoutMin);
   options.keep_going = arguments.keep_going;
   options.request_log = arguments.request_log;
   if (place.ranks > 1 && !arguments.request_log.empty()) {
@@ -264,6 +272,23 @@ void check_places(const Arguments& arguments, const LoadOptions& options) {
     }
   }
   if (!arguments.request_log.empty()) {
+    if (!arguments.out.empty()) {
+      for (const char* const name : {"run.json", "trace.csv", "latency.hlog"}) {
+        if (fs::weakly_canonical(options.request_log, failure) ==
+            fs::weakly_canonical(fs::path(arguments.out) / name, failure)) {
+          throw UsageError("--request-log '" + options.request_log.string() +
+                           "': --out writes that file; choose another name");
+        }
+      }
+    }
+    const auto status = fs::status(options.request_log, failure);
+    if (fs::is_regular_file(status) && fs::file_size(options.request_log, failure) > 0) {
+      throw UsageError("--request-log '" + options.request_log.string() +
+                       "': is there already; choose another file");
+    }
+    if (fs::is_fifo(status)) {
+      throw UsageError("--request-log '" + options.request_log.string() + "': is a pipe");
+    }
     if (!std::ofstream(options.request_log, std::ios::app)) {
       throw UsageError("--request-log '" + options.request_log.string() + "': can't be written");
     }
@@ -360,10 +385,14 @@ std::optional<int> parse(const std::vector<std::string>& command_line, bool may_
       if (may_speak) print_help(description);
       return kExitSuccess;
     }
-    for (const char* const name : {"out", "request-log"}) {
-      if (values.count(name) > 0 && values[name].as<std::string>().empty()) {
-        refusal = "--" + std::string(name) + " '': name where to write, or leave it out";
+    for (const auto& [name, given] : values) {
+      const auto* const text = boost::any_cast<std::string>(&given.value());
+      if (text != nullptr && text->empty()) {
+        refusal = "--" + name + " '': nothing is given; give a value, or leave it out";
       }
+    }
+    if (refusal.empty() && values.count("proxy") == 0 && !values["proxy-kind"].defaulted()) {
+      refusal = "--proxy-kind: there is no --proxy";
     }
   } catch (const options_library::error& error) {
     refusal = std::string(error.what()) + " (see 'cacheoff load --help')";

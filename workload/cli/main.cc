@@ -47,7 +47,12 @@ int main(int argc, char** argv) {
   }
   arguments.erase(arguments.begin());
   for (const auto& command : kCommands) {
-    if (command.name == name) return command.run(arguments);
+    if (command.name != name) continue;
+    const int status = command.run(arguments);
+    std::cout.flush();
+    if (std::cout) return status;
+    std::cerr << "cacheoff " << name << ": standard output can't be written\n";
+    return status == workload::kExitSuccess ? workload::kExitFailed : status;
   }
   std::cerr << "cacheoff: no such command: '" << name << "' (see 'cacheoff --help')\n";
   return workload::kExitUsage;

@@ -50,4 +50,12 @@ std::optional<storage::SteadyTime> ArrivalSchedule::due(double place) const {
   return segment->start + storage::Nanoseconds(std::llround(after_s * 1e9));
 }
 
+uint64_t ArrivalSchedule::not_taken_until(storage::SteadyTime time) const {
+  auto segment = segments_.rbegin();
+  while (segment->start > time && std::next(segment) != segments_.rend()) ++segment;
+  const double elapsed_s = std::max(0.0, storage::seconds_of(time - segment->start));
+  const double place = segment->place + elapsed_s * segment->rate_rps;
+  return place > next_place_ ? static_cast<uint64_t>(place - next_place_) + 1 : 0;
+}
+
 }  // namespace workload

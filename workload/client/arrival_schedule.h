@@ -32,6 +32,9 @@ class ArrivalSchedule {
   double take(uint64_t requests);
   /// When a place is due; nothing while the rate is 0 and it has not come.
   std::optional<storage::SteadyTime> due(double place) const;
+  /// Arrivals that were not taken and are due before `time`, each of one request: the number that
+  /// is expected, as they are not drawn.
+  uint64_t not_taken_until(storage::SteadyTime time) const;
 
  private:
   /// A stretch of constant rate.

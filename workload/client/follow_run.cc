@@ -48,6 +48,7 @@ FollowOutcome follow_from(const RunStart& start, const LoadOptions& options,
 
   RunPart part(options.sample_interval, control.phases().size());
   for (const auto& worker : workers) part.add(*worker);
+  follower.add_never_sent(part);
   std::vector<std::string> warnings = health_warnings(health_of(part, options), options);
   const std::string ports = port_warning(options, read_port_limits());
   if (!ports.empty()) warnings.insert(warnings.begin(), ports);

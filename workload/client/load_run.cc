@@ -9,6 +9,7 @@
 #include "workload/client/crew.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_worker.h"
+#include "workload/client/overdue.h"
 #include "workload/client/peak_sampler.h"
 #include "workload/client/request_source.h"
 #include "workload/client/run_control.h"
@@ -247,6 +248,7 @@ void DecidingRun::run(const std::atomic<bool>& interrupted,
 
 void DecidingRun::conclude(LoadOutcome& outcome) {
   for (const auto& worker : workers_) part_.add(*worker);
+  add_never_taken(part_, control_, source_);
   std::vector<std::string> of_health;
   if (lead_) {
     const std::vector<std::string> own = health_warnings(health_of(part_, options_), options_);
@@ -255,6 +257,7 @@ void DecidingRun::conclude(LoadOutcome& outcome) {
       of_health.push_back(line_of_rank(0, outcome.result.ranks.front().host, warning));
     }
     of_health.insert(of_health.end(), lead_->warnings().begin(), lead_->warnings().end());
+    lead_->add_never_sent(part_);
     lead_->merge_into(part_);
     outcome.ranks_lost = lead_->lost_any();
   }
@@ -264,6 +267,13 @@ void DecidingRun::conclude(LoadOutcome& outcome) {
   outcome.start += from ? *from - start_.at : storage::Nanoseconds(0);
   if (!lead_) of_health = health_warnings(outcome.result.generator, options_);
   add_warnings(outcome, options_, of_health);
+  if (control_.aborted() || interrupted_) {
+    const std::string reason = control_.aborted() ? control_.abort_reason() : "interrupted";
+    outcome.result.warnings.insert(outcome.result.warnings.begin(),
+                                   "the run was cut short, and its figures are of what was done "
+                                   "until then: " +
+                                       reason);
+  }
   outcome.failure = failure_of(outcome, control_, interrupted_);
   if (log_ && !log_->close()) {
     outcome.failure = options_.request_log.string() + ": the request log cannot be written";

@@ -12,7 +12,10 @@ namespace {
 constexpr uint64_t kRobotsMax = 100'000;
 constexpr uint64_t kConnectionsMax = 1'000'000;
 constexpr uint64_t kQueueMax = 10'000'000;
+constexpr double kRateMin = 1e-3;
 constexpr double kRateMax = 1e6;
+constexpr std::chrono::milliseconds kSampleMin{10};
+constexpr std::chrono::hours kSampleMax{24};
 constexpr std::chrono::milliseconds kWindowMin{1500};
 constexpr std::chrono::milliseconds kWindowMax{1750};
 constexpr std::chrono::seconds kSample{60};
@@ -24,7 +27,7 @@ std::optional<double> parse_rate(std::string_view text, double max = kRateMax) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  if (!whole || !std::isfinite(value) || value <= 0 || value > max) return std::nullopt;
+  if (!whole || !std::isfinite(value) || value < kRateMin || value > max) return std::nullopt;
   return value;
 }
 
@@ -68,7 +71,7 @@ bool set_peak_option(LoadShape& shape, std::string_view name, std::string_view v
   if (name == "window") return parse_window(value, peak);
   if (name == "sample") {
     peak.sample = parse_time(value);
-    return peak.sample.has_value();
+    return peak.sample && *peak.sample >= kSampleMin && *peak.sample <= kSampleMax;
   }
   if (name == "start" || name == "max") {
     auto& rate = name == "start" ? peak.start_rps : peak.max_rps;
@@ -83,7 +86,12 @@ bool set_peak_option(LoadShape& shape, std::string_view name, std::string_view v
   return set_open_loop_option(shape, name, value);
 }
 
-bool parse_parts(std::string_view text, LoadShape& shape) {
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+/// The part that is wrong; empty where all are right.
+std::string parse_parts(std::string_view text, LoadShape& shape) {
   bool first = true;
   for (;;) {
     const size_t comma = text.find(',');
@@ -97,28 +105,29 @@ bool parse_parts(std::string_view text, LoadShape& shape) {
           shape.kind == LoadShape::Kind::kPeak
               ? set_peak_option(shape, name, value)
               : shape.kind == LoadShape::Kind::kRate && set_open_loop_option(shape, name, value);
-      if (!right) return false;
+      if (!right) return quoted(part);
     } else if (name == "best-effort" || name == "robots") {
       shape.kind = name == "robots" ? LoadShape::Kind::kRobots : LoadShape::Kind::kBestEffort;
       const auto robots = parse_bounded(value, 1, kRobotsMax);
-      if (!robots) return false;
+      if (!robots) return quoted(part);
       shape.robots = *robots;
     } else if (name == "rate") {
       shape.kind = LoadShape::Kind::kRate;
       const auto rate = parse_rate(value);
-      if (!rate) return false;
+      if (!rate) return quoted(part);
       shape.rate_rps = *rate;
     } else if (part == "peak") {
       shape.kind = LoadShape::Kind::kPeak;
     } else {
-      return false;
+      return quoted(part);
     }
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
     first = false;
   }
   const PeakShape& peak = shape.peak;
-  return !peak.start_rps || *peak.start_rps <= peak.max_rps.value_or(kMaxRps);
+  if (!peak.start_rps || *peak.start_rps <= peak.max_rps.value_or(kMaxRps)) return {};
+  return "a start above max";
 }
 
 }  // namespace
@@ -142,11 +151,15 @@ PeakFinderOptions PeakShape::resolve(double time_scale) const {
 
 std::optional<LoadShape> parse_load_shape(std::string_view text, std::string& error) {
   LoadShape shape;
-  if (parse_parts(text, shape)) return shape;
-  error = "'" + std::string(text) +
-          "' is no load; right would be best-effort=N or robots=N (N from 1 to 100000), "
-          "rate=N[,constant][,connections=N][,queue=N] (requests/s), or "
-          "peak[,window=1.5s..1.75s][,sample=60s][,start=RATE][,max=RATE][,step=5%]";
+  const std::string wrong = parse_parts(text, shape);
+  if (wrong.empty()) return shape;
+  const std::string where = wrong == quoted(text) ? "" : " (wrong is: " + wrong + ")";
+  error = "'" + std::string(text) + "' is no load" + where +
+          "; right would be best-effort=N or robots=N (N from 1 to 100000), "
+          "rate=N[,constant][,connections=N][,queue=N] (requests/s, 0.001 to a million), or "
+          "peak[,window=1.5s..1.75s][,sample=60s][,start=RATE][,max=RATE][,step=5%] (a window from "
+          "a lower to a "
+          "higher time, samples of 10ms to a day, steps to 50%)";
   return std::nullopt;
 }
 

@@ -81,7 +81,10 @@ asio::awaitable<void> OpenLoop::run() {
     }
     if (page.grant.requests == 0) break;
     storage::SteadyTime due{};
-    if (!co_await wait_until_due(page.place, due)) break;
+    if (!co_await wait_until_due(page.place, due)) {
+      never_opened(page);
+      break;
+    }
     open_page(page, due);
     if (++in_row < kPagesInRow) continue;
     in_row = 0;
@@ -116,6 +119,13 @@ void OpenLoop::open_page(ScheduledPage& page, storage::SteadyTime due) {
   visit->phase = control_.phase_when_due(page.grant, due);
   visit->embedded.assign(page.requests.begin() + 1, page.requests.end());
   become_due(Item(page.requests.front(), due, std::move(visit)));
+}
+
+void OpenLoop::never_opened(const ScheduledPage& page) {
+  const auto due = source_.due(page.place);
+  const auto end = control_.run_end();
+  if (!due || !end || *due >= *end || control_.aborted()) return;
+  host_.offered(control_.phase_when_due(page.grant, *due), *due);
 }
 
 void OpenLoop::become_due(Item item) {

@@ -68,6 +68,8 @@ class OpenLoop {
 
   boost::asio::awaitable<bool> wait_until_due(double place, storage::SteadyTime& due);
   void open_page(ScheduledPage& page, storage::SteadyTime due);
+  /// What became due before the run's end, and was seen behind it, was offered.
+  void never_opened(const ScheduledPage& page);
   void become_due(Item item);
   void give_up(const Item& item, NotSent reason);
   void start(Lane& lane, Item item);

@@ -63,4 +63,9 @@ std::optional<storage::SteadyTime> RequestSource::due(double place) const {
   return schedule_->due(place);
 }
 
+uint64_t RequestSource::not_taken_until(storage::SteadyTime time) const {
+  const std::lock_guard lock(mutex_);
+  return schedule_ ? schedule_->not_taken_until(time) : 0;
+}
+
 }  // namespace workload

@@ -32,6 +32,8 @@ class RequestSource final : public PageSource {
   /// The schedule's rate from `now` on.
   void set_rate(double rate_rps, storage::SteadyTime now);
   std::optional<storage::SteadyTime> due(double place) const override;
+  /// Requests of an open loop that are due before `time` and that nobody has taken.
+  uint64_t not_taken_until(storage::SteadyTime time) const;
 
  private:
   void read_ahead(storage::SteadyTime now);

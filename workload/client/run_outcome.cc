@@ -12,6 +12,13 @@ constexpr double kBusyPercent = 90;
 constexpr double kLateMs = 100;
 /// Of an open loop's requests, that may be offered and not sent.
 constexpr double kUnsentShareMax = 0.01;
+/// Of the requests that were sent, that may be under way at the end and in no response time.
+constexpr double kUnfinishedShareMax = 0.05;
+
+bool load_not_carried(const Tally& total) {
+  const uint64_t unsent = total.offered - std::min(total.offered, total.sent);
+  return static_cast<double>(unsent) > kUnsentShareMax * static_cast<double>(total.offered);
+}
 
 /// What the generator itself was short of; the worst first. Each is a warning, and the first one is
 /// the limit.
@@ -39,6 +46,13 @@ std::vector<std::pair<std::string, std::string>> generator_limits(const Generato
     limits.emplace_back("lateness", "1 % of the requests started over " +
                                         whole(static_cast<double>(*late_ns) / 1e6) +
                                         " ms late, for the load generator's own reasons");
+  }
+  const auto lag_ns = health.event_loop_lag.percentile_ns(90);
+  if (!options.load.open_loop() && lag_ns && static_cast<double>(*lag_ns) > kLateMs * 1e6) {
+    limits.emplace_back("event_loop",
+                        "the load generator's event loop was over " +
+                            whole(static_cast<double>(*lag_ns) / 1e6) +
+                            " ms late for a tenth of the time: use more --threads or fewer robots");
   }
   return limits;
 }
@@ -132,12 +146,20 @@ void add_warnings(LoadOutcome& outcome, const LoadOptions& options,
   RunResult& result = outcome.result;
   result.warnings.insert(result.warnings.end(), of_health.begin(), of_health.end());
   const uint64_t unsent = result.total.offered - std::min(result.total.offered, result.total.sent);
-  if (options.load.kind == LoadShape::Kind::kRate &&
-      static_cast<double>(unsent) > kUnsentShareMax * static_cast<double>(result.total.offered)) {
+  if (options.load.kind == LoadShape::Kind::kRate && load_not_carried(result.total)) {
     result.warnings.push_back(std::to_string(unsent) + " of " +
                               std::to_string(result.total.offered) +
                               " requests were offered and never sent (more than 1 %): the offered "
                               "load was not carried");
+  }
+  const uint64_t unfinished =
+      result.total.sent - std::min(result.total.sent, result.total.completed);
+  if (static_cast<double>(unfinished) >
+      kUnfinishedShareMax * static_cast<double>(result.total.sent)) {
+    result.warnings.push_back(std::to_string(unfinished) + " of " +
+                              std::to_string(result.total.sent) +
+                              " requests were still under way at the end: the response times are "
+                              "those of the quicker ones and too low; let the run last longer");
   }
   if (options.verification != Verification::kBytes) {
     result.warnings.push_back("bodies were not compared, only their lengths");
@@ -155,11 +177,19 @@ std::string failure_of(const LoadOutcome& outcome, const RunControl& control, bo
   if (errors > 0) {
     return std::to_string(errors) + " errors, the first: " + outcome.result.first_error;
   }
-  if (outcome.result.total.good == 0) return "no response came within the measured part";
+  const Tally& total = outcome.result.total;
+  if (total.good + total.aborted + total.cut == 0) {
+    return "no response came within the measured part";
+  }
   // Where the load is searched for, to offer too much for a while is a part of it.
-  const uint64_t unsent = outcome.result.total.not_sent_count();
+  const uint64_t unsent = total.not_sent_count();
   if (unsent > 0 && !outcome.result.peak) {
     return std::to_string(unsent) + " requests were given up before they were sent";
+  }
+  if (!outcome.result.peak && !outcome.result.generator.limit.empty() && load_not_carried(total)) {
+    return std::to_string(total.offered - total.sent) + " of " + std::to_string(total.offered) +
+           " requests were due and never sent, as the load generator was behind (" +
+           outcome.result.generator.limit + ")";
   }
   return outcome.failure;
 }

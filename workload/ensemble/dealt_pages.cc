@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "workload/client/overdue.h"
+
 namespace workload {
 
 // The places come with the pages, so the schedule here draws none.
@@ -88,6 +90,13 @@ void DealtPages::set_exhausted(bool exhausted, uint64_t give_backs) {
     if (!none_will_come() || std::exchange(waiting_, 0) == 0) return;
   }
   tell_of(std::numeric_limits<size_t>::max());
+}
+
+void DealtPages::add_never_sent(RunPart& part) const {
+  const std::lock_guard lock(mutex_);
+  for (const ScheduledPage& page : pages_) {
+    if (const auto due = schedule_.due(page.place)) add_overdue(part, control_, *due, 1);
+  }
 }
 
 std::vector<ScheduledPage> DealtPages::take_all() {

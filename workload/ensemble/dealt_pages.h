@@ -9,6 +9,7 @@
 
 #include "workload/client/arrival_schedule.h"
 #include "workload/client/page_source.h"
+#include "workload/client/run_part.h"
 
 namespace workload {
 
@@ -31,6 +32,9 @@ class DealtPages final : public PageSource {
   /// was given back here. A later give-back may bring more. Where none will, whoever waits is told:
   /// one who asks once more may not wait any longer.
   void set_exhausted(bool exhausted, uint64_t give_backs);
+  /// Adds, as offered, those in hand that were due before the run's end: one request each, as
+  /// nothing that is embedded has come.
+  void add_never_sent(RunPart& part) const;
   /// Takes all pages out.
   std::vector<ScheduledPage> take_all();
   /// Takes those out that came too late for the phase that they were granted in, where the phase

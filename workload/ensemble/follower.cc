@@ -202,6 +202,10 @@ void Follower::take_word(WireReader& reader, storage::SteadyTime now) {
   pages_.set_exhausted(exhausted && !report_open_, give_backs);
 }
 
+void Follower::add_never_sent(RunPart& part) const {
+  if (options_.load.open_loop()) pages_.add_never_sent(part);
+}
+
 void Follower::send_result(RunPart part, const std::vector<std::string>& warnings,
                            storage::SteadyTime now) {
   part.merge(sharing_.corrections());

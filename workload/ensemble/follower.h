@@ -34,6 +34,9 @@ class Follower {
   void look(storage::SteadyTime now, bool interrupted);
   /// All that this process has asked is answered, or never will be.
   bool settled() const { return !sharing_.open() || lost_; }
+  /// Adds, as offered, what this process had in hand in an open loop and that was due before the
+  /// run's end. After its threads have ended.
+  void add_never_sent(RunPart& part) const;
   /// Sends what was measured; after settled().
   void send_result(RunPart part, const std::vector<std::string>& warnings, storage::SteadyTime now);
   /// The exit status that the lead has said; nothing until then.

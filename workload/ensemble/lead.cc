@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "storage/base/units.h"
+#include "workload/client/overdue.h"
 #include "workload/ensemble/wire_part.h"
 #include "workload/ensemble/wire_run.h"
 
@@ -261,6 +262,13 @@ void Lead::merge_into(RunPart& part) const {
   for (const auto& rank : ranks_) {
     if (rank->part) part.merge(*rank->part);
   }
+}
+
+void Lead::add_never_sent(RunPart& part) {
+  if (!options_.load.open_loop()) return;
+  own_pages_.add_never_sent(part);
+  if (!next_page_ || next_page_->grant.requests == 0) return;
+  if (const auto due = source_.due(next_page_->place)) add_overdue(part, control_, *due, 1);
 }
 
 std::vector<RankResult> Lead::reports(const RunPart& own) const {

@@ -44,6 +44,9 @@ class Lead {
   bool all_ended() const;
   /// Adds what the others measured; after all_ended().
   void merge_into(RunPart& part) const;
+  /// Adds, as offered, what was dealt to this process in an open loop, or drawn to be dealt, and
+  /// was due before the run's end without being sent. After the run.
+  void add_never_sent(RunPart& part);
   /// A rank was lost: it may never end by itself.
   bool lost_any() const;
 

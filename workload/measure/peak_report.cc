@@ -32,7 +32,8 @@ std::string loads_of(const PeakSummary& summary) {
          " requests/s";
 }
 
-std::string system_sentence(const PeakFinder& finder, const PeakSummary& summary) {
+std::string system_sentence(const PeakFinder& finder, const PeakSummary& summary,
+                            std::string_view generator_limit) {
   const PeakFinderOptions& options = finder.options();
   std::string text;
   if (summary.rate_at_target_rps) {
@@ -44,14 +45,19 @@ std::string system_sentence(const PeakFinder& finder, const PeakSummary& summary
     text = "no rate can be told for " + window_of(options) +
            ": the measured response times did not cross its middle";
   }
-  text += ". The limit was the system under test. ";
+  if (generator_limit.empty()) {
+    text += ". The limit was the system under test. ";
+  } else {
+    text += ". The load generator was short of something itself (" + std::string(generator_limit) +
+            "), so the system under test may carry more. ";
+  }
   text += summary.settled ? "Settled: " : "Not settled, so less sure: ";
   return text + loads_of(summary) + ".";
 }
 
 }  // namespace
 
-boost::json::object peak_to_json(const PeakFinder& finder) {
+boost::json::object peak_to_json(const PeakFinder& finder, std::string_view generator_limit) {
   const PeakSummary summary = finder.summary();
   const PeakFinderOptions& options = finder.options();
   boost::json::object json;
@@ -69,7 +75,7 @@ boost::json::object peak_to_json(const PeakFinder& finder) {
                       {"high", or_null(summary.load_high_rps)}};
   json["base_response_time_ms"] = or_null(summary.base_response_time_ms);
   json["failing"] = summary.failing;
-  json["note"] = peak_sentence(finder);
+  json["note"] = peak_sentence(finder, generator_limit);
   json["overloads"] = summary.overloads;
   boost::json::array samples;
   for (const PeakPoint& point : finder.points()) {
@@ -90,10 +96,12 @@ boost::json::object peak_to_json(const PeakFinder& finder) {
   return json;
 }
 
-std::string peak_sentence(const PeakFinder& finder) {
+std::string peak_sentence(const PeakFinder& finder, std::string_view generator_limit) {
   const PeakSummary summary = finder.summary();
   const PeakFinderOptions& options = finder.options();
-  if (summary.limit == PeakLimit::kSystem) return system_sentence(finder, summary);
+  if (summary.limit == PeakLimit::kSystem) {
+    return system_sentence(finder, summary, generator_limit);
+  }
   if (summary.limit == PeakLimit::kOffered) {
     return "more than " + number(options.max_rps) +
            " requests/s, the greatest load that was offered: the response time did not pass " +

@@ -9,9 +9,9 @@
 namespace workload {
 
 /// `peak` of run.json; docs/measurement.md says what each key is.
-boost::json::object peak_to_json(const PeakFinder& finder);
+boost::json::object peak_to_json(const PeakFinder& finder, std::string_view generator_limit);
 
 /// What was found, what set the limit, how sure it is, and what would help where nothing was found.
-std::string peak_sentence(const PeakFinder& finder);
+std::string peak_sentence(const PeakFinder& finder, std::string_view generator_limit);
 
 }  // namespace workload

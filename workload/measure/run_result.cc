@@ -178,6 +178,14 @@ std::optional<double> in_ms(const std::optional<uint64_t>& value_ns) {
   return static_cast<double>(*value_ns) / kNanosecondsPerMs;
 }
 
+/// Nothing where so few values are there that none of them lies beyond it: a 99th percentile needs
+/// a hundred.
+std::optional<uint64_t> percentile_of(const Histogram& histogram, double percent) {
+  const bool told =
+      percent >= 100 || static_cast<double>(histogram.count()) * (100 - percent) >= 100 - 1e-9;
+  return told ? histogram.percentile_ns(percent) : std::nullopt;
+}
+
 std::string times_line(const Histogram& times) {
   std::string line;
   const auto add = [&line](std::string_view name, const std::optional<double>& value) {
@@ -185,7 +193,7 @@ std::string times_line(const Histogram& times) {
   };
   const std::optional<double> mean_ns = times.mean_ns();
   add("mean", mean_ns ? std::optional<double>(*mean_ns / kNanosecondsPerMs) : std::nullopt);
-  for (const auto& [name, percent] : kPercentiles) add(name, in_ms(times.percentile_ns(percent)));
+  for (const auto& [name, percent] : kPercentiles) add(name, in_ms(percentile_of(times, percent)));
   return line;
 }
 
@@ -273,7 +281,7 @@ boost::json::object response_time_to_json(const Histogram& histogram) {
   const std::optional<double> mean_ns = histogram.mean_ns();
   json["mean"] = mean_ns ? boost::json::value(*mean_ns / kNanosecondsPerMs) : nullptr;
   for (const auto& [name, percent] : kPercentiles) {
-    json[name] = number_or_null(in_ms(histogram.percentile_ns(percent)));
+    json[name] = number_or_null(in_ms(percentile_of(histogram, percent)));
   }
   return json;
 }
@@ -312,7 +320,7 @@ boost::json::object run_to_json(const RunResult& result) {
   json["generator"] = generator_to_json(result.generator);
   if (!result.ranks.empty()) json["ranks"] = ranks_to_json(result.ranks);
   if (!result.phases.empty()) json["phases"] = phases_to_json(result.phases);
-  if (result.peak) json["peak"] = peak_to_json(*result.peak);
+  if (result.peak) json["peak"] = peak_to_json(*result.peak, result.generator.limit);
   boost::json::array warnings;
   for (const std::string& warning : result.warnings) warnings.emplace_back(warning);
   json["warnings"] = std::move(warnings);
@@ -399,7 +407,8 @@ std::string run_to_table(const RunResult& result) {
     }
     out << '\n';
   }
-  if (result.peak) out << "peak            " << peak_sentence(*result.peak) << '\n';
+  if (result.peak)
+    out << "peak            " << peak_sentence(*result.peak, result.generator.limit) << '\n';
   for (const PhaseResult& phase : result.phases) {
     if (result.phases.size() < 2) break;
     out << "phase " << phase.name << (phase.primary ? " (primary)" : "") << ": "

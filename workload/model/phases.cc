@@ -45,27 +45,6 @@ bool is_factor(const PhaseFactor& factor) {
   return in_range(factor.begin) && in_range(factor.end);
 }
 
-std::string check_phase(const Phase& phase) {
-  if (!is_name(phase.name)) {
-    return "name: must be 1 to 64 letters, digits, '_', '-' and '.'";
-  }
-  const PhaseGoal& goal = phase.goal;
-  if (!goal.duration && !goal.requests && !goal.fill) {
-    return "goal: duration, requests or fill is missing";
-  }
-  if (goal.duration && goal.duration->count() <= 0) return "duration: must be above 0";
-  if (goal.requests && *goal.requests == 0) return "requests: must be above 0";
-  if (goal.fill && !(*goal.fill > 0 && *goal.fill <= kFillMax)) return "fill: must be above 0";
-  const std::pair<const char*, const PhaseFactor*> factors[] = {{"robots", &phase.robots},
-                                                                {"load", &phase.load},
-                                                                {"recurrence", &phase.recurrence},
-                                                                {"special", &phase.special}};
-  for (const auto& [name, factor] : factors) {
-    if (!is_factor(*factor)) return std::string(name) + ": must lie from 0 to 1";
-  }
-  return {};
-}
-
 bool parse_number(std::string_view text, double& value, double max) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() &&
@@ -96,6 +75,32 @@ bool set_option(PolymixPhaseOptions& options, std::string_view name, std::string
 
 double PhaseFactor::at(double progress) const {
   return begin + (end - begin) * std::clamp(progress, 0.0, 1.0);
+}
+
+std::string check_phase(const Phase& phase) {
+  if (!is_name(phase.name)) {
+    return "name: must be 1 to 64 letters, digits, '_', '-' and '.'";
+  }
+  const PhaseGoal& goal = phase.goal;
+  if (!goal.duration && !goal.requests && !goal.fill) {
+    return "goal: duration, requests or fill is missing";
+  }
+  if (goal.duration && goal.duration->count() <= 0) return "duration: must be above 0";
+  if (goal.requests && *goal.requests == 0) return "requests: must be above 0";
+  if (goal.fill && !(*goal.fill > 0 && *goal.fill <= kFillMax)) return "fill: must be above 0";
+  const std::pair<const char*, const PhaseFactor*> factors[] = {{"robots", &phase.robots},
+                                                                {"load", &phase.load},
+                                                                {"recurrence", &phase.recurrence},
+                                                                {"special", &phase.special}};
+  for (const auto& [name, factor] : factors) {
+    if (!is_factor(*factor)) return std::string(name) + ": must lie from 0 to 1";
+    const bool of_load = factor == &phase.robots || factor == &phase.load;
+    if (of_load && !goal.duration && factor->begin <= 0 && factor->end <= 0) {
+      return std::string(name) +
+             ": is 0 all the time, so the goal is never reached; give the phase a duration";
+    }
+  }
+  return {};
 }
 
 std::string check_phases(const std::vector<Phase>& phases) {

@@ -42,6 +42,9 @@ struct Phase {
   friend bool operator==(const Phase& left, const Phase& right) = default;
 };
 
+/// What is wrong with a phase by itself, beginning with the key; empty where all is well.
+std::string check_phase(const Phase& phase);
+
 /// What is wrong with the phases, naming the phase and the key; empty where all is well. An empty
 /// list is well: no phases of the workload's own.
 std::string check_phases(const std::vector<Phase>& phases);

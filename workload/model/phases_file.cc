@@ -97,6 +97,8 @@ PhasesProblem read_phases(const toml::node& node, std::vector<Phase>& phases) {
       }
     }
     phases.push_back(phase);
+    const std::string problem = check_phase(phase);
+    if (!problem.empty()) return {&each, prefix + "." + problem};
     before = phase;
   }
   return {&node, check_phases(phases)};

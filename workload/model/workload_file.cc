@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -350,6 +351,13 @@ std::optional<Workload> parse_workload(std::string_view toml, const std::string&
 
 std::optional<Workload> load_workload(const std::string& name_or_path, std::string& error) {
   if (auto workload = built_in_workload(name_or_path)) return workload;
+  // Opening a pipe would wait for ever for somebody to write to it.
+  std::error_code failure;
+  const auto status = std::filesystem::status(name_or_path, failure);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    error = name_or_path + ": not a regular file, so no workload file";
+    return std::nullopt;
+  }
   std::ifstream file(name_or_path, std::ios::binary);
   if (!file) {
     error = "workload '" + name_or_path + "': neither built in (" +

@@ -73,6 +73,19 @@ TEST(ArrivalSchedule, NothingIsDueWhileTheRateIsZero) {
   EXPECT_GE(*schedule.due(place), kStart + seconds(10));
 }
 
+TEST(ArrivalSchedule, KnowsHowManyAreDueAndWereNotTaken) {
+  const storage::SteadyTime start{std::chrono::seconds(5)};
+  ArrivalSchedule schedule(false, storage::Random(1), start);
+  schedule.set_rate(100, start);
+  EXPECT_EQ(schedule.not_taken_until(start + std::chrono::seconds(1)), 101U);
+  for (int arrival = 0; arrival < 40; ++arrival) schedule.take(1);
+  EXPECT_EQ(schedule.not_taken_until(start + std::chrono::seconds(1)), 61U);
+  EXPECT_EQ(schedule.not_taken_until(start + std::chrono::milliseconds(200)), 0U);
+  // A change of the rate counts from its instant on.
+  schedule.set_rate(10, start + std::chrono::seconds(1));
+  EXPECT_EQ(schedule.not_taken_until(start + std::chrono::seconds(2)), 71U);
+}
+
 TEST(ArrivalSchedule, TheSeedDecidesTheTimes) {
   const auto times = [](uint64_t seed) {
     ArrivalSchedule schedule(true, storage::Random(seed), kStart);

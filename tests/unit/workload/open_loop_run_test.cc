@@ -100,6 +100,22 @@ TEST(OpenLoopRun, TheEmbeddedObjectsOfAPageThatFailedAreNotSent) {
   expect_sums(outcome);
 }
 
+TEST(OpenLoopRun, WhatTheGeneratorDidNotComeToWasOfferedAllTheSame) {
+  // More than one thread can send, whatever the machine.
+  constexpr double kTooFastRps = 900'000;
+  ScriptedServer server(origin_script);
+  LoadOptions options = open_loop_for(server.port(), kTooFastRps, 1);
+  options.load.constant = true;
+  options.until = Goal();
+  options.until.duration = std::chrono::milliseconds(400);
+  const LoadOutcome outcome = run(options);
+  const Tally& total = outcome.result.total;
+  EXPECT_NEAR(static_cast<double>(total.offered), kTooFastRps * 0.4, kTooFastRps * 0.4 / 100);
+  EXPECT_LT(total.sent, total.offered / 2);
+  expect_sums(outcome);
+  EXPECT_NE(outcome.failure.find("due and never sent"), std::string::npos) << outcome.failure;
+}
+
 TEST(OpenLoopRun, RefusedConnectionsEndWithTheRun) {
   LoadOptions options = open_loop_for(testing_support::unused_port(), 500, 0);
   options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(200), 0, 0};

@@ -30,7 +30,7 @@ PeakFinder finder_after(std::initializer_list<double> response_times_ms, double 
 }
 
 bool says(const PeakFinder& finder, std::string_view part) {
-  const std::string text = peak_sentence(finder);
+  const std::string text = peak_sentence(finder, {});
   EXPECT_NE(text.find(part), std::string::npos) << text;
   return text.find(part) != std::string::npos;
 }
@@ -50,7 +50,7 @@ TEST(PeakReport, SaysWhatSetTheLimit) {
 }
 
 TEST(PeakReport, HasAllKeysAndNullForWhatThereIsNot) {
-  const auto json = peak_to_json(finder_after({500, 500}));
+  const auto json = peak_to_json(finder_after({500, 500}), {});
   for (const char* key :
        {"limit", "settled", "note", "window_ms", "target_ms", "sample_s", "start_rps", "max_rps",
         "step_percent", "load_rps", "failing", "overloads"}) {

@@ -150,6 +150,8 @@ TEST(Phases, AWrongPhaseIsNamedWithItsLine) {
   EXPECT_NE(error_of("name = \"a\"\nduration = \"5s\"\nprimary = false\n").find("primary"),
             std::string::npos);
   EXPECT_NE(error_of("name = \"a\"\nlength = \"5s\"\n").find("unknown key"), std::string::npos);
+  EXPECT_NE(error_of("name = \"a\"\nrequests = 5\nrobots = 0\n").find("phases[0].robots: is 0"),
+            std::string::npos);
 }
 
 }  // namespace

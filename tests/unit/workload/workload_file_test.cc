@@ -1,6 +1,7 @@
 #include "workload/model/workload_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <string>
@@ -186,6 +187,11 @@ TEST(WorkloadFile, LoadsBuiltInNamesAndFiles) {
   EXPECT_FALSE(load_workload("polymix5", error));
   EXPECT_NE(error.find("'polymix5'"), std::string::npos);
   EXPECT_FALSE(load_workload(folder.path().string(), error));
+  // Nobody writes to it, and it is refused all the same.
+  const std::string pipe = (folder.path() / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(load_workload(pipe, error));
+  EXPECT_NE(error.find("not a regular file"), std::string::npos) << error;
   std::ofstream(path) << std::string((1 << 20) + 1, '#');
   EXPECT_FALSE(load_workload(path, error));
   EXPECT_NE(error.find("1 MiB"), std::string::npos) << error;
