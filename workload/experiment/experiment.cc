@@ -334,6 +334,10 @@ Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs&
   auto schemes = parse_scheme_list(*text);
   if (!schemes) return schemes.error();
   if (std::any_of(options.schemes.begin(), options.schemes.end(), is_webproxy)) {
+    std::error_code failure;
+    if (!std::filesystem::exists(programs.webproxy, failure)) {
+      return run_problem("'" + programs.webproxy.string() + "' is missing; build it first");
+    }
     auto more = output_of({programs.webproxy.string(), "--list-schemes"}, kAskTimeMax);
     if (!more) return more.error();
     auto rows = parse_scheme_list(*more);
