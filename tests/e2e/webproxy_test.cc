@@ -50,7 +50,7 @@ class WebproxyTest : public testing::Test {
   json::object cell(const std::string& scheme) const {
     const auto results = json::parse(read_file(folder_ / "out/results.json")).as_object();
     for (const auto& cell : results.at("cells").as_array()) {
-      if (cell.at("scheme") == scheme) return cell.as_object();
+      if (cell.at("scheme").as_string() == scheme) return cell.as_object();
     }
     ADD_FAILURE() << "no cell " << scheme;
     return {};
@@ -96,11 +96,14 @@ TEST_F(WebproxyTest, StandsBesideASchemeAndHasNoHits) {
   EXPECT_THAT(log, HasSubstr("Tag=create"));
   std::istringstream trace(read_file(folder_ / "out/cells/webproxy-here/trace.csv"));
   std::string header;
-  std::string row;
-  ASSERT_TRUE(std::getline(trace, header) && std::getline(trace, row));
+  ASSERT_TRUE(std::getline(trace, header));
   EXPECT_THAT(header, HasSubstr("elapsed_s,fill_ratio,offered_rps,throughput_rps"));
-  // No times of hits and misses, and no hit ratios.
-  EXPECT_THAT(row, HasSubstr(",,,,,0,"));
+  size_t rows = 0;
+  for (std::string row; std::getline(trace, row); ++rows) {
+    // No times of hits and misses, and no hit ratios, before the errors.
+    EXPECT_THAT(row, HasSubstr(",,,,,0,")) << row;
+  }
+  EXPECT_GT(rows, 10U);
 }
 
 TEST_F(WebproxyTest, ExactRequestsOnEachEngineOverTwoFilesystems) {
@@ -115,7 +118,7 @@ TEST_F(WebproxyTest, ExactRequestsOnEachEngineOverTwoFilesystems) {
     SCOPED_TRACE(engine);
     const auto run = good_run("webproxy:" + engine);
     EXPECT_EQ(run.at("good"), 3000);
-    EXPECT_EQ(run.at("webproxy").at("engine"), engine);
+    EXPECT_EQ(std::string(run.at("webproxy").at("engine").as_string()), engine);
     EXPECT_EQ(run.at("webproxy").at("folders"), 2);
     EXPECT_EQ(run.at("load"), "best-effort=100");
     EXPECT_THAT(json::serialize(run.at("warnings")), HasSubstr("--load peak has no meaning"));
