@@ -215,6 +215,7 @@ Expected<Programs> find_programs() {
   programs.cacheoff = std::filesystem::read_symlink("/proc/self/exe", failure);
   if (failure) return run_problem("can't find the program itself: " + failure.message());
   programs.proxy = programs.cacheoff.parent_path() / "cacheoff-proxy";
+  programs.webproxy = programs.cacheoff.parent_path() / "cacheoff-webproxy";
   if (!std::filesystem::exists(programs.proxy, failure)) {
     return run_problem("'" + programs.proxy.string() + "' is missing; build it first");
   }

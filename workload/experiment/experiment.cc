@@ -11,6 +11,7 @@
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/progress.h"
+#include "workload/experiment/webproxy_run.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
@@ -46,7 +47,7 @@ std::string device_name(const CellPlan& cell, const ExperimentOptions& options) 
 CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) {
   CellResult result;
   result.name = cell.name;
-  result.system = "cacheoff-proxy";
+  result.system = is_webproxy(cell.scheme) ? kNoCacheSystem : "cacheoff-proxy";
   result.scheme = cell.scheme;
   result.filesystem = cell.filesystem;
   result.mount_options = cell.mount_options;
@@ -179,6 +180,10 @@ Expected<void> Experiment::choose_user(const std::filesystem::path& directory) {
                                    {inputs_.programs.proxy, R_OK | X_OK},
                                    {std::filesystem::absolute(directory), X_OK},
                                    {std::filesystem::absolute(out_ / "cells"), X_OK}};
+  if (std::any_of(plan_.cells.begin(), plan_.cells.end(),
+                  [](const CellPlan& cell) { return is_webproxy(cell.scheme); })) {
+    needed.push_back({inputs_.programs.webproxy, R_OK | X_OK});
+  }
   if (!options_.trace.empty()) {
     needed.push_back({std::filesystem::absolute(options_.trace), R_OK});
   }
@@ -328,6 +333,17 @@ Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs&
   if (!text) return text.error();
   auto schemes = parse_scheme_list(*text);
   if (!schemes) return schemes.error();
+  if (std::any_of(options.schemes.begin(), options.schemes.end(), is_webproxy)) {
+    std::error_code failure;
+    if (!std::filesystem::exists(programs.webproxy, failure)) {
+      return run_problem("'" + programs.webproxy.string() + "' is missing; build it first");
+    }
+    auto more = output_of({programs.webproxy.string(), "--list-schemes"}, kAskTimeMax);
+    if (!more) return more.error();
+    auto rows = parse_scheme_list(*more);
+    if (!rows) return rows.error();
+    schemes->insert(schemes->end(), rows->begin(), rows->end());
+  }
   MachineCheck machine(options, stop);
   auto plan =
       make_plan(options, *schemes, [&](const CellPlan& cell) { return machine.why_not(cell); });

@@ -171,7 +171,10 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
 }
 
 constexpr std::array<OptionRow, 24> kOptions{{
-    {"scheme", "LIST", "storage schemes, e.g. none,memory,ufs", true, set_schemes},
+    {"scheme", "LIST",
+     "storage schemes, e.g. none,memory,ufs; webproxy[:ENGINE] is no cache but the filesystem by "
+     "itself",
+     true, set_schemes},
     {"filesystem", "LIST",
      "here (the folder as it is); as root also tmpfs ext2 ext3 ext4 xfs btrfs, and raw (the block "
      "device itself)",

@@ -14,8 +14,10 @@
 #include "workload/experiment/access_log_count.h"
 #include "workload/experiment/http_fetch.h"
 #include "workload/experiment/program_commands.h"
+#include "workload/experiment/run_places.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/experiment/storage_account.h"
+#include "workload/experiment/webproxy_run.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/report/json_text.h"
 
@@ -54,14 +56,6 @@ uint64_t errors_over_phases(const boost::json::object& record) {
   return sum;
 }
 
-/// Writes to the disk what earlier runs left to be written, so that this one does not pay for it.
-void write_back(const std::filesystem::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  syncfs(fd);
-  close(fd);
-}
-
 /// The run's programs and places. Members end in the reverse order: first the load, then the proxy
 /// and the origin, and the cache's places last.
 class Run {
@@ -93,7 +87,6 @@ class Run {
   std::vector<std::string> scheme_warnings() const;
   RunObservation observe(boost::json::object& record) const;
   void compare_hits(boost::json::object& record, RunObservation& seen) const;
-  Expected<void> note_command(const std::vector<std::string>& command) const;
   std::string log_path(const std::string& name) const { return (request_.folder / name).string(); }
 
   const RunRequest& request_;
@@ -114,39 +107,17 @@ class Run {
 };
 
 Expected<void> Run::make_places() {
-  std::error_code failure;
-  std::filesystem::create_directories(request_.folder, failure);
-  if (failure) {
-    return run_problem("can't make '" + request_.folder.string() + "': " + failure.message());
-  }
-  // The programs write their files there themselves.
-  if (auto done = give_to(request_.user, request_.folder); !done) return done;
-  write_back(request_.scratch->path());
-  // With a number of this process's own, as the name decides where spread_subfolders() puts it.
-  const std::string name =
-      request_.cell.name + "-" + std::to_string(request_.round) + "-" + std::to_string(getpid());
-  auto made = CachePlaces::make({request_.cell, options_, *request_.scratch, name,
-                                 request_.folder / "mkfs.log", request_.user, &stop_});
+  auto made = make_run_places(request_, options_, stop_);
   if (!made) return made.error();
   places_ = std::move(*made);
   warnings_ = places_->warnings();
-  for (const auto& command : places_->commands()) {
-    if (auto done = note_command(command); !done) return done;
-  }
   return {};
-}
-
-Expected<void> Run::note_command(const std::vector<std::string>& command) const {
-  const auto file = request_.folder / "commands.sh";
-  std::string text = "#!/bin/sh\n# The commands of this run, in the order in which they began.\n";
-  if (const auto before = read_file(file, 1 << 20)) text = *before;
-  return write_file(file, text + shell_line(command) + "\n");
 }
 
 Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child,
                                               const std::vector<std::string>& command,
                                               const std::string& log_name) {
-  if (auto done = note_command(command); !done) return done.error();
+  if (auto done = note_command(request_.folder, command); !done) return done.error();
   auto started =
       ChildProcess::start({command, log_path(log_name), log_path(log_name), request_.user});
   if (!started) return started.error();
@@ -183,7 +154,7 @@ Expected<void> Run::drive_load() {
   const auto command =
       load_command(programs_.cacheoff, options_, addresses_,
                    seed_of_round(options_.seed, request_.round), request_.folder.string());
-  if (auto done = note_command(command); !done) return done.error();
+  if (auto done = note_command(request_.folder, command); !done) return done.error();
   watch_.emplace(*proxy_, *origin_, places_->devices());
   watch_->begin();
   auto started =
@@ -375,6 +346,9 @@ void spread_subfolders(const std::filesystem::path& folder) {
 
 Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,
                                        const Programs& programs, StopSignals& stop) {
+  if (is_webproxy(request.cell.scheme)) {
+    return run_webproxy_cell(request, options, programs, stop);
+  }
   Run run(request, options, programs, stop);
   return run.perform();
 }

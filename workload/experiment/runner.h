@@ -20,6 +20,7 @@ namespace workload {
 struct Programs {
   std::filesystem::path cacheoff;
   std::filesystem::path proxy;
+  std::filesystem::path webproxy{};  ///< Of the cells that are no cache, see is_webproxy().
 };
 
 /// Everything about a run but the cell.

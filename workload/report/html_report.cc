@@ -1,5 +1,6 @@
 #include "workload/report/html_report.h"
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "workload/report/json_text.h"
@@ -74,8 +75,8 @@ std::string table_html(const std::vector<SummaryRow>& rows) {
   out += "</tr>\n";
   for (const auto& row : rows) {
     out += row.valid ? "<tr>" : "<tr class=\"invalid\">";
-    out += cell(html_escape(row.scheme)) + cell(dash_or(place_text(row))) +
-           cell(dash_or(row.mount_options));
+    out += cell(html_escape(row.scheme) + (row.is_cache ? "" : " <b>#</b>")) +
+           cell(dash_or(place_text(row))) + cell(dash_or(row.mount_options));
     out += cell(estimate_html(row.throughput_rps) + std::string(distinction_html(row.distinction)),
                 true);
     out += cell(estimate_html(row.response_time_ms), true) +
@@ -94,6 +95,9 @@ std::string explanation_html(const std::vector<SummaryRow>& rows) {
       "time is the mean over them. Grey rows are not valid as they stand: the notes say why. "
       "<b>=</b> the runs do not tell this throughput from the one above (Mann-Whitney with Holm's "
       "correction, 5&nbsp;%); <b>?</b> so few runs never could.";
+  if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.is_cache; })) {
+    out += std::string(" <b>#</b> ") + kNoCacheText + ".";
+  }
   if (const size_t missing = runs_missing(rows); missing > 0) {
     out += " No 95&nbsp;% intervals: " + std::to_string(missing) +
            " more runs of each cell are needed.";

@@ -22,10 +22,13 @@ struct FailedRun {
   std::string reason;
 };
 
+/// The `system` of a cell that is no cache: files straight on the filesystem.
+inline constexpr const char* kNoCacheSystem = "cacheoff-webproxy";
+
 /// A cell and its runs.
 struct CellResult {
   std::string name;
-  std::string system;  ///< `cacheoff-proxy`.
+  std::string system;  ///< `cacheoff-proxy`, or kNoCacheSystem.
   std::string scheme;
   std::string filesystem;     ///< Empty where the scheme keeps nothing on a filesystem.
   std::string mount_options;  ///< Empty for the default.

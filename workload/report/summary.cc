@@ -128,6 +128,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.filesystem = cell.filesystem;
   row.mount_options = cell.mount_options;
   row.disks = cell.disks;
+  row.is_cache = cell.system != kNoCacheSystem;
   row.throughput_rps = cell_estimate(cell, "throughput_rps");
   row.response_time_ms = cell_estimate(cell, "response_time_ms.mean");
   row.hit_ratio_percent = cell_estimate(cell, "hit_ratio_percent");
@@ -182,6 +183,7 @@ std::string one_line(std::string text) {
 
 std::string mark_of(const SummaryRow& row) {
   std::string mark;
+  if (!row.is_cache) mark += '#';
   if (!row.valid) mark += '!';
   if (row.distinction == Distinction::kSame) mark += '=';
   if (row.distinction == Distinction::kTooFew) mark += '?';
@@ -255,6 +257,9 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
 std::string explain_marks(const std::vector<SummaryRow>& rows) {
   const auto any = [&](auto matches) { return std::any_of(rows.begin(), rows.end(), matches); };
   std::string out;
+  if (any([](const SummaryRow& row) { return !row.is_cache; })) {
+    out += std::string("# ") + kNoCacheText + '\n';
+  }
   if (any([](const SummaryRow& row) { return !row.valid; })) {
     out += "! not valid as it stands: see the notes\n";
   }

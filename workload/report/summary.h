@@ -26,7 +26,8 @@ struct SummaryRow {
   std::string scheme;
   std::string filesystem;
   std::string mount_options;
-  uint64_t disks = 0;  ///< Cache directories, each on a device of its own.
+  uint64_t disks = 0;    ///< Cache directories, each on a device of its own.
+  bool is_cache = true;  ///< False: files straight on the filesystem, the cell's scheme webproxy.
   Estimate throughput_rps;
   Estimate response_time_ms;  ///< Of the runs' means.
   Estimate hit_ratio_percent;
@@ -46,6 +47,10 @@ struct SummaryRow {
   Distinction distinction = Distinction::kFirst;
   std::vector<std::string> notes;  ///< Warnings and failures, each kind once.
 };
+
+/// What a row that is no cache is marked with, explained.
+inline constexpr const char* kNoCacheText =
+    "no cache: whole files read or created a second, straight on the filesystem and without HTTP";
 
 /// The filesystem, and on how many disks where there are several: `ext4 x3`.
 std::string place_text(const SummaryRow& row);

@@ -52,6 +52,7 @@ TEST(Layering, EachFolderIncludesOnlyTheLayersBelowIt) {
       {"traces", {"traces/", "storage/base/"}},
       {"proxy", {"proxy/", "storage/"}},
       {"workload", {"workload/", "traces/", "storage/base/"}},
+      {"webproxy", {"webproxy/", "workload/", "storage/io/", "storage/base/"}},
   };
   for (const auto& [folder, prefixes] : allowed) {
     const auto includes = includes_below(folder);
@@ -66,7 +67,7 @@ TEST(Layering, EachFolderIncludesOnlyTheLayersBelowIt) {
 
 TEST(Layering, OwnHeadersAreIncludedByTheirPathFromTheRoot) {
   const fs::path root(CACHEOFF_SOURCE_DIR);
-  for (const std::string folder : {"storage", "traces", "proxy", "workload", "tests"}) {
+  for (const std::string folder : {"storage", "traces", "proxy", "workload", "webproxy", "tests"}) {
     for (const auto& include : includes_below(folder)) {
       EXPECT_TRUE(fs::exists(root / include.target))
           << include.file << ":" << include.line << " includes \"" << include.target << "\"";

@@ -173,6 +173,15 @@ TEST(Summary, ShowsWhatTheStoresDid) {
   EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0\n"));
 }
 
+TEST(Summary, ARowThatIsNoCacheIsMarkedAndTheMarkIsExplained) {
+  auto results = fabricated_results({fabricated_cell("webproxy-here", kFast)});
+  EXPECT_THAT(table_of(results), Not(HasSubstr("#")));
+  results.cells[0].system = kNoCacheSystem;
+  EXPECT_FALSE(summarise(results)[0].is_cache);
+  EXPECT_EQ(lines_of(table_of(results))[2].back(), '#');
+  EXPECT_THAT(table_of(results), HasSubstr("\n# no cache: "));
+}
+
 TEST(Summary, SeveralDisksStandBesideTheFilesystem) {
   auto results = fabricated_results({fabricated_cell("ufs-here", kFast)});
   results.cells[0].disks = 3;
