@@ -193,7 +193,9 @@ boost::json::object estimate_to_json(const Estimate& estimate) {
 std::vector<std::string> warnings_of(const Options& options, const Measurement& run) {
   const auto& tally = run.tally;
   std::vector<std::string> warnings;
-  if (run.busiest_percent() >= kBusyPercent) {
+  // A shorter run is all start-up.
+  constexpr double kDurationMinS = 0.1;
+  if (run.duration_s >= kDurationMinS && run.busiest_percent() >= kBusyPercent) {
     warnings.emplace_back(
         "the generator was at its limit: the rate is a lower bound of what the server can do, and "
         "times hold its own waiting");

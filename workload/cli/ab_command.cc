@@ -96,6 +96,7 @@ void say_before(const ab::Options& options, const std::string& request) {
     if (options.proxy) std::cout << "[through " << options.proxy->text() << "] ";
     std::cout << "(be patient)";
   }
+  std::cout << (AbProgress(options).shown() || options.html ? "\n" : "...");
   if (options.verbosity >= 2) {
     std::cout << "INFO: " << options.method << " header == \n---\n"
               << request.substr(0, request.size() - options.body.size()) << "---\n";
@@ -106,7 +107,6 @@ void say_before(const ab::Options& options, const std::string& request) {
 std::vector<ab::Measurement> run_all(const ab::Options& options, ab::RunInputs inputs) {
   AbProgress progress(options);
   inputs.progress = [&progress](uint64_t complete) { progress.complete(complete); };
-  std::cout << (progress.shown() || options.html ? "\n" : "...") << std::flush;
   std::vector<ab::Measurement> runs;
   for (unsigned i = 0; i < options.repeat; ++i) {
     progress.begin_run();
