@@ -32,8 +32,18 @@ bool is_clean(const std::string& text) {
          });
 }
 
+/// What the user gave, in a form that keeps a complaint one short line.
+std::string shown(const std::string& text) {
+  constexpr size_t kShownMax = 200;
+  std::string out;
+  for (const char c : text.substr(0, kShownMax)) {
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return "'" + out + (text.size() > kShownMax ? "...'" : "'");
+}
+
 Problem wrong(const std::string& option, const std::string& value, const std::string& right) {
-  return usage_problem(option + " '" + value + "': right would be " + right);
+  return usage_problem(option + ' ' + shown(value) + ": right would be " + right);
 }
 
 Expected<uint64_t> count_of(const std::string& option, const std::string& text, uint64_t least,
@@ -257,29 +267,29 @@ Problem unknown_option(const std::vector<std::string>& arguments) {
   }
   // getopt stands behind the argument that it did not know.
   const auto at = static_cast<size_t>(optind) - 2;
-  return usage_problem("no such option: '" +
-                       (at < arguments.size() ? arguments[at] : std::string()) + "'");
+  return usage_problem("no such option: " +
+                       shown(at < arguments.size() ? arguments[at] : std::string()));
 }
 
 }  // namespace
 
 Expected<Url> parse_url(const std::string& text) {
   constexpr std::string_view kScheme = "http://";
-  const std::string shown = "URL '" + text + "'";
+  const std::string named = "URL " + shown(text);
   if (text.rfind("https://", 0) == 0) {
-    return usage_problem(shown + ": TLS is not there; right would be http://...");
+    return usage_problem(named + ": TLS is not there; right would be http://...");
   }
   const bool has_scheme = text.rfind(kScheme, 0) == 0;
   const std::string rest = has_scheme ? text.substr(kScheme.size()) : text;
   const auto slash = rest.find('/');
   if (slash == std::string::npos || slash == 0) {
-    return usage_problem(shown + ": right would be [http://]HOST[:PORT]/PATH");
+    return usage_problem(named + ": right would be [http://]HOST[:PORT]/PATH");
   }
   const bool clean = std::none_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#';
   });
   if (!clean || text.size() > kLineBytesMax) {
-    return usage_problem(shown + ": holds a blank, a control character or a '#', or is too long");
+    return usage_problem(named + ": holds a blank, a control character or a '#', or is too long");
   }
   Url url;
   url.host_text = rest.substr(0, slash);
@@ -290,7 +300,7 @@ Expected<Url> parse_url(const std::string& text) {
       last_colon != std::string::npos && url.host_text.find(']', last_colon) == std::string::npos;
   const auto server = storage::parse_host_port(has_port ? url.host_text : url.host_text + ":80");
   if (!server || server->port == 0 || url.host_text.find('@') != std::string::npos) {
-    return usage_problem(shown + ": '" + url.host_text + "' is no HOST or HOST:PORT");
+    return usage_problem(named + ": " + shown(url.host_text) + " is no HOST or HOST:PORT");
   }
   url.server = *server;
   return url;

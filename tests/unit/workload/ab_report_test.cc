@@ -86,7 +86,7 @@ TEST(AbReport, HasEachLineAtItsPlace) {
             "Connection Times (ms)\n"
             "              min  mean[+/-sd] median   max\n"
             "Connect:        0    0   0.2      0       0\n"
-            "Processing:     1    4   4.3      2      10\n"
+            "Processing:     1    4   4.2      2      10\n"
             "Waiting:        0    2   2.1      1       5\n"
             "Total:          1    4   4.1      2      10\n"
             "\n"
