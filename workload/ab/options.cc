@@ -225,7 +225,7 @@ Expected<void> take_value(int option, const std::string& text, Options& options,
     case kThreads:
       return take_count("--threads", text, 1, 256, options.threads);
     case kRepeat:
-      return take_count("--repeat", text, 1, 1000, options.repeat);
+      return take_count("--repeat", text, 1, kRepeatMax, options.repeat);
     case kJson:
       return take_text("--json", text, options.json_file);
     default:
@@ -244,9 +244,10 @@ Expected<void> check_together(Options& options, const Seen& seen) {
     return usage_problem("--threads " + std::to_string(options.threads) + ": more than the " +
                          std::to_string(options.concurrency) + " connections of -c");
   }
-  if (!options.gnuplot_file.empty() && options.requests > kRequestsWithGnuplotMax) {
-    return usage_problem("-g: keeps every request, so that -n may be " +
-                         std::to_string(kRequestsWithGnuplotMax) + " at most");
+  if (!options.gnuplot_file.empty() &&
+      options.requests > kRequestsWithGnuplotMax / options.repeat) {
+    return usage_problem("-g: keeps every request, so that there may be " +
+                         std::to_string(kRequestsWithGnuplotMax) + " at most over all runs");
   }
   if (seen.head && (seen.method || !seen.body_option.empty())) {
     return usage_problem("-i: asks by HEAD, which does not go with -m, -p or -u");

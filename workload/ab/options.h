@@ -18,6 +18,8 @@ inline constexpr uint64_t kRequestsMax = 10'000'000'000;
 inline constexpr uint64_t kRequestsOfTimeLimit = 50'000;
 /// -g keeps 24 bytes a request, so that it has a limit of its own.
 inline constexpr uint64_t kRequestsWithGnuplotMax = 50'000'000;
+/// Each run is kept whole until the end.
+inline constexpr uint64_t kRepeatMax = 100;
 inline constexpr uint64_t kBodyBytesMax = 256ULL << 20;
 
 /// What a URL says, as far as a request needs it.

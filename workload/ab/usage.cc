@@ -40,7 +40,8 @@ TLS (https, -f, -Z, -E, -I) is not there.
 
 our own:
     --threads N     threads, each with its share of the connections (1)
-    --repeat N      whole runs; the report is of the median one, with an interval over all
+    --repeat N      whole runs (at most 100); the report is of the median one, with an interval over
+                    all
     --json FILE     every figure, for programs
 
 exit status: 0, or 1 where the run broke off or no response was good (2xx and whole), or 2 for a
