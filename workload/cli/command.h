@@ -23,6 +23,7 @@ struct Command {
 int run_origin_command(const std::vector<std::string>& arguments);
 int run_load_command(const std::vector<std::string>& arguments);
 int run_replay_command(const std::vector<std::string>& arguments);
+int run_ab_command(const std::vector<std::string>& arguments);
 int run_trace_command(const std::vector<std::string>& arguments);
 int run_bench_command(const std::vector<std::string>& arguments);
 int run_report_command(const std::vector<std::string>& arguments);
