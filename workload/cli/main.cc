@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr std::array<workload::Command, 6> kCommands{{
+constexpr std::array<workload::Command, 7> kCommands{{
     {"bench", "run every cell of schemes x filesystems x mount options and report",
      workload::run_bench_command},
     {"origin", "serve the workload's objects", workload::run_origin_command},
@@ -15,6 +15,8 @@ constexpr std::array<workload::Command, 6> kCommands{{
     {"replay", "drive a proxy with an access log", workload::run_replay_command},
     {"trace", "say what an access log holds", workload::run_trace_command},
     {"report", "redraw table and figures of result folders", workload::run_report_command},
+    {"compare", "result folders side by side, with intervals and verdicts",
+     workload::run_compare_command},
 }};
 
 void print_usage(std::ostream& out) {
@@ -25,7 +27,8 @@ void print_usage(std::ostream& out) {
         << '\n';
   }
   out << "\n'cacheoff COMMAND --help' shows the options and an example.\n"
-         "example: cacheoff bench --quick --out results/first\n";
+         "example: cacheoff bench --quick --out results/first\n"
+         "         cacheoff compare results/first results/second\n";
 }
 
 }  // namespace

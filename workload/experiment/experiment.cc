@@ -11,6 +11,7 @@
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/progress.h"
+#include "workload/experiment/work_digest.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
@@ -150,6 +151,9 @@ Expected<void> Experiment::open_folder() {
     }
   }
   results.experiment = options_to_json(options_);
+  auto work = describe_work(options_, inputs_.workload);
+  if (!work) return work.error();
+  results.work = std::move(*work);
   results.warnings = environment_warnings(results.environment);
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));

@@ -8,5 +8,6 @@ namespace testing_support {
 FuzzTarget object_path_target();
 FuzzTarget workload_file_target();
 FuzzTarget origin_request_target();
+FuzzTarget ab_reports_target();
 
 }  // namespace testing_support
