@@ -78,7 +78,7 @@ TEST_F(CompareTest, OtherWorkIsRefused) {
       run_command({program_path("cacheoff"), "compare", folder("short"), folder("long")});
   EXPECT_EQ(compared.exit_status, 1);
   EXPECT_THAT(compared.err, HasSubstr("until: A has requests=100, B has requests=200"));
-  EXPECT_THAT(compared.err, HasSubstr("cache-size of memory: A has 16M"));
+  EXPECT_THAT(compared.err, HasSubstr("cache-size of memory: A has 16.0 MiB (16777216 bytes)"));
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ constexpr std::array<AbColumn, 13> kAbColumns{{
 }};
 
 /// Fields of a line; nothing where a quote does not end or text stands beside one.
-std::optional<std::vector<std::string>> split_fields(std::string_view line) {
+std::optional<std::vector<std::string>> split_ab_line(std::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   bool after_quote = false;
@@ -290,7 +290,7 @@ Expected<std::vector<AbReport>> parse_ab_reports(std::string_view text, const st
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const std::string where = "'" + file + "' line " + std::to_string(number);
-    const auto fields = split_fields(line);
+    const auto fields = split_ab_line(line);
     if (!fields) return usage_problem(where + ": a quoted field does not end where it must");
     if (columns.empty()) {
       auto header = read_header(*fields, where);

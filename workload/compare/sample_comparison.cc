@@ -38,7 +38,7 @@ double floor_percent(std::initializer_list<std::span<const double>> samples) {
 }
 
 /// `5.1`, with two digits where one would say nothing.
-std::string percent_text(double percent) {
+std::string signed_percent(double percent) {
   char text[64];
   std::snprintf(text, sizeof text, std::abs(percent) < 0.095 ? "%.2f" : "%.1f", percent);
   return std::string(text) == "-0.0" || std::string(text) == "-0.00" ? "0.0" : text;
@@ -75,12 +75,12 @@ std::string difference_text(const SampleComparison& comparison, const FigureWord
   const bool more = *ratio.median > 1;
   const auto change = [&](double value) { return 100 * (more ? value - 1 : 1 - value); };
   std::string out = second + " " + std::string(words.verb) + " " +
-                    percent_text(change(*ratio.median)) + " % " +
+                    signed_percent(change(*ratio.median)) + " % " +
                     std::string(more ? words.more : words.less);
   if (ratio.low && ratio.high) {
     const double ends[] = {change(*ratio.low), change(*ratio.high)};
-    out += " [" + percent_text(std::min(ends[0], ends[1])) + ", " +
-           percent_text(std::max(ends[0], ends[1])) + "]";
+    out += " [" + signed_percent(std::min(ends[0], ends[1])) + ", " +
+           signed_percent(std::max(ends[0], ends[1])) + "]";
   }
   return out;
 }
@@ -93,8 +93,8 @@ std::vector<double> values_of(const Sample& sample) {
   return values;
 }
 
-std::string_view standing_name(Standing outcome) {
-  switch (outcome) {
+std::string_view standing_name(Standing standing) {
+  switch (standing) {
     case Standing::kDifferent:
       return "different";
     case Standing::kSame:
@@ -154,7 +154,7 @@ std::string verdict_text(const SampleComparison& comparison, const FigureWords& 
       return "no difference seen";
     case Standing::kBelowFloor:
       return "no difference seen above the noise of " +
-             percent_text(comparison.noise_floor_percent) + " %";
+             signed_percent(comparison.noise_floor_percent) + " %";
     case Standing::kTooFew:
       return "not told apart: too few runs (" + std::to_string(comparison.runs) + " of " +
              std::to_string(comparison.runs_needed) + " needed)";

@@ -33,7 +33,7 @@ enum class Standing {
 };
 
 /// `different`, `same`, `below_noise_floor`, `too_few_runs`, `no_result`.
-std::string_view standing_name(Standing outcome);
+std::string_view standing_name(Standing standing);
 
 /// A figure's words: `B is 5.1 % slower`.
 struct FigureWords {
@@ -65,11 +65,11 @@ struct SampleComparison {
 /// the median distance of the rounds' ratios from their median, or the larger of both sides' own.
 SampleComparison compare_samples(const Sample& first, const Sample& second);
 
-/// Adjusts the p-values of a whole comparison (Holm) and sets each outcome. A difference needs an
+/// Adjusts the p-values of a whole comparison (Holm) and sets each standing. A difference needs an
 /// adjusted p below 5 %, an interval without 1, and a size of at least the noise floor.
 void judge_all(std::span<SampleComparison* const> all);
 
-/// The verdict in plain words; `second` names the second side, e.g. `B`.
+/// The verdict in plain words; `first` and `second` name the sides, e.g. `A` and `B`.
 std::string verdict_text(const SampleComparison& comparison, const FigureWords& words,
                          const std::string& first, const std::string& second);
 

@@ -58,7 +58,7 @@ TEST(CompareAb, TheSampleIsJudgedAsItsCommentsSay) {
   ASSERT_THAT(comparison.refused, SizeIs(1));
   EXPECT_EQ(difference_line(comparison.refused[0]),
             "bytes-per-response of 50000B-c10-n100000: A has 50000, C has 12500");
-  EXPECT_EQ(verdict_of(comparison, side_of(comparison, "1 worker, poll"),
+  EXPECT_EQ(verdict_of(comparison, side_of(comparison, "System Four, serverd 1.1, 1 worker, poll"),
                        side_of(comparison, "1 worker, default")),
             "not told apart: too few runs (1 of 6 needed)");
   EXPECT_THAT(comparison.unmatched, SizeIs(1));

@@ -92,7 +92,8 @@ TEST_F(CompareCommand, RefusesOtherWorkWithALineAField) {
   EXPECT_EQ(said.status, kExitFailed);
   EXPECT_THAT(said.err, HasSubstr("refused, the work differs: load: A has best-effort=64, B has "
                                   "robots=10 (--ignore load compares nonetheless)\n"));
-  EXPECT_THAT(said.err, HasSubstr("cache-size of memory: A has 1G (1073741824 bytes), B has"));
+  EXPECT_THAT(said.err,
+              HasSubstr("cache-size of memory: A has 1.00 GiB (1073741824 bytes), B has 5 B"));
   EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 2);
   EXPECT_EQ(run_compare({good_, path, "--ignore", "load"}).status, kExitFailed);
   EXPECT_EQ(run_compare({good_, path, "--ignore=load", "--ignore", "cache_size"}).status,

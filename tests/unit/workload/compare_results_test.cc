@@ -54,7 +54,7 @@ bool claims_anything(const Comparison& comparison) {
 }
 
 TEST(CompareResults, FindsASlowdownOfFivePercentAndNothingWhereThereIsNone) {
-  constexpr uint64_t kTrials = 100;
+  constexpr uint64_t kTrials = 20;
   uint64_t found = 0;
   uint64_t false_alarms = 0;
   for (uint64_t trial = 0; trial < kTrials; ++trial) {
@@ -63,14 +63,12 @@ TEST(CompareResults, FindsASlowdownOfFivePercentAndNothingWhereThereIsNone) {
     if (finds(slower, "throughput_rps")) ++found;
     if (claims_anything(compared(base, noisy_results(side(10 * trial + 3))))) ++false_alarms;
   }
-  RecordProperty("found", static_cast<int>(found));
-  RecordProperty("false_alarms", static_cast<int>(false_alarms));
   EXPECT_GE(found * 10, kTrials * 9) << "of " << kTrials;
   EXPECT_LE(false_alarms * 20, kTrials) << "of " << kTrials;
 }
 
 TEST(CompareResults, SoItDoesWhereNoRoundsAreShared) {
-  constexpr uint64_t kTrials = 100;
+  constexpr uint64_t kTrials = 20;
   uint64_t found = 0;
   uint64_t false_alarms = 0;
   ComparisonOptions options;
@@ -112,7 +110,7 @@ TEST(CompareResults, OtherWorkIsRefusedByTheNameOfTheField) {
     Results other = noisy_results(side(2));
     change(other);
     const auto comparison = compared(base, other);
-    if (!comparison.refused.empty()) EXPECT_THAT(comparison.rows, IsEmpty());
+    EXPECT_EQ(comparison.rows.empty(), !comparison.refused.empty());
     return refused_fields(comparison);
   };
   EXPECT_THAT(refusal_of([](Results&) {}), IsEmpty());
@@ -159,8 +157,10 @@ TEST(CompareResults, ADifferenceCanBeIgnoredAndIsMarked) {
   const auto comparison = compared(base, other, options);
   EXPECT_THAT(comparison.refused, IsEmpty());
   EXPECT_THAT(comparison.rows, Not(IsEmpty()));
-  EXPECT_THAT(comparison_text(comparison, false),
-              HasSubstr("IGNORED, the work differs: cache-size of memory: A has 1G"));
+  EXPECT_THAT(
+      comparison_text(comparison, false),
+      HasSubstr(
+          "IGNORED, the work differs: cache-size of memory: A has 1.00 GiB (1073741824 bytes), B"));
   EXPECT_THAT(comparison_csv(comparison), HasSubstr(",false\n"));
   options.ignored_fields = {"colour"};
   const auto wrong = compare_results({base, other}, {"one", "two"}, options);
