@@ -147,8 +147,8 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs) {
                                         {"cacheoff-proxy", text_or_null(inputs.proxy_version)},
                                         {"compiler", kCompiler},
                                         {"gnuplot", text_or_null(inputs.gnuplot_version)}};
-  for (const auto& [name, version] : software_versions()) {
-    out["versions"].get_object()[name] = text_or_null(version);
+  for (const auto& [software, version] : software_versions()) {
+    out["versions"].get_object()[software] = text_or_null(version);
   }
   out["operating_system"] =
       text_or_null(parse_os_name(read_kernel_file("/etc/os-release"), kernel_name));
