@@ -17,8 +17,7 @@ struct EnvironmentKey {
 };
 
 constexpr EnvironmentKey kEnvironmentKeys[] = {{"host", "host"},
-                                               {"started at", "started_at"},
-                                               {"operating system", "operating_system"},
+                                                                                          {"operating system", "operating_system"},
                                                {"kernel", "kernel.system"},
                                                {"kernel release", "kernel.release"},
                                                {"architecture", "kernel.architecture"},

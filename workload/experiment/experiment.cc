@@ -154,6 +154,14 @@ Expected<void> Experiment::open_folder() {
   auto work = describe_work(options_, inputs_.workload);
   if (!work) return work.error();
   results.work = std::move(*work);
+  if (options_.resume) {
+    // Runs that are kept must have been of this work: a file of the same name may have changed.
+    const auto earlier = read_results(out_);
+    if (earlier && !earlier->work.empty() && earlier->work != results.work) {
+      return usage_problem("--resume: the workload or trace in '" + out_.string() +
+                           "' was another, under the same name; choose another --out");
+    }
+  }
   results.warnings = environment_warnings(results.environment);
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));
