@@ -20,7 +20,7 @@ std::string version_of_tool(const std::string& command) {
   return text ? parse_tool_version(*text) : std::string();
 }
 
-bool is_digit(char c) {
+bool begins_a_version(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -53,8 +53,8 @@ std::vector<std::pair<std::string, std::string>> software_versions() {
 std::string parse_tool_version(std::string_view text) {
   std::istringstream words{std::string(text.substr(0, text.find('\n')))};
   for (std::string word; words >> word;) {
-    if (word.size() > 1 && word.front() == 'v' && is_digit(word[1])) return word.substr(1);
-    if (is_digit(word.front())) return word;
+    if (word.size() > 1 && word.front() == 'v' && begins_a_version(word[1])) return word.substr(1);
+    if (begins_a_version(word.front())) return word;
   }
   return {};
 }
