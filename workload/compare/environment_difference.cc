@@ -17,7 +17,7 @@ struct EnvironmentKey {
 };
 
 constexpr EnvironmentKey kEnvironmentKeys[] = {{"host", "host"},
-                                                                                          {"operating system", "operating_system"},
+                                               {"operating system", "operating_system"},
                                                {"kernel", "kernel.system"},
                                                {"kernel release", "kernel.release"},
                                                {"architecture", "kernel.architecture"},
