@@ -14,6 +14,7 @@
 
 #include "proxy/fill_table.h"
 #include "proxy/metrics_text.h"
+#include "proxy/test_delay.h"
 #include "storage/base/await.h"
 
 namespace proxy {
@@ -155,9 +156,14 @@ std::string Admin::status() const {
   const std::chrono::duration<double> recovery_time = recovery_.duration;
   json::array warnings;
   for (const auto& warning : info.warnings) warnings.emplace_back(warning);
+  json::array own_warnings;
+  if (services_.config.test_delay.count() > 0) {
+    own_warnings.emplace_back(test_delay_warning(services_.config.test_delay));
+  }
   const json::object status{
       {"version", CACHEOFF_VERSION},
       {"uptime_s", uptime.count()},
+      {"warnings", own_warnings},
       {"scheme", json::object{{"name", info.name},
                               {"persistent", info.persistent},
                               {"capacity_bytes", info.capacity_bytes},

@@ -226,6 +226,14 @@ std::vector<TextOption> main_options() {
          c.stale_if_error = *value;
          return nullptr;
        }},
+      {"test-delay", "0s",
+       "CPU time to waste on each request, at most 1s: to try out what measures the proxy",
+       [](const std::string& text, Config& c) -> const char* {
+         const auto value = storage::parse_duration(text);
+         if (!value || *value > std::chrono::seconds(1)) return "a time from 0s to 1s such as 20us";
+         c.test_delay = *value;
+         return nullptr;
+       }},
       {"seed", "1", "seed of random choices",
        [](const std::string& text, Config& c) -> const char* {
          const auto value = storage::parse_count(text);

@@ -74,6 +74,8 @@ struct Config {
   bool add_forwarded_for = true;
   unsigned heuristic_percent = 10;
   std::chrono::nanoseconds stale_if_error{0};
+  /// CPU time wasted on each request: a slowdown of a known size. 0: none.
+  std::chrono::nanoseconds test_delay{0};
   uint64_t seed = 1;
   Limits limits;
   Timeouts timeouts;

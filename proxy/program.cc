@@ -17,6 +17,7 @@
 
 #include "proxy/config.h"
 #include "proxy/server.h"
+#include "proxy/test_delay.h"
 #include "storage/base/await.h"
 #include "storage/base/clock.h"
 #include "storage/check.h"
@@ -177,6 +178,7 @@ int serve(Config config) {
   }
   if (!lowered.empty()) complain(lowered);
   for (const auto& warning : store.scheme->info().warnings) complain(warning);
+  if (config.test_delay.count() > 0) complain(test_delay_warning(config.test_delay));
   Server server(graph.io.get_executor(), config, graph.clock, graph.buffers, *store.scheme);
   Runner runner(graph, server);
   std::string broken;

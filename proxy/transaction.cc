@@ -6,6 +6,7 @@
 #include "proxy/cache_answer.h"
 #include "proxy/error_page.h"
 #include "proxy/pass_through.h"
+#include "proxy/test_delay.h"
 #include "proxy/tunnel.h"
 
 namespace proxy {
@@ -69,6 +70,7 @@ void Transaction::set_origin_address(const std::string& address) {
 
 asio::awaitable<void> Transaction::run() {
   ++services_.counters.requests_in_progress;
+  spend_cpu_time(services_.config.test_delay);
   co_await dispatch();
   --services_.counters.requests_in_progress;
   log();

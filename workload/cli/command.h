@@ -26,6 +26,7 @@ int run_replay_command(const std::vector<std::string>& arguments);
 int run_ab_command(const std::vector<std::string>& arguments);
 int run_trace_command(const std::vector<std::string>& arguments);
 int run_bench_command(const std::vector<std::string>& arguments);
+int run_compare_command(const std::vector<std::string>& arguments);
 int run_report_command(const std::vector<std::string>& arguments);
 
 }  // namespace workload

@@ -16,6 +16,8 @@ constexpr std::array<workload::Command, 7> kCommands{{
     {"ab", "ask for one URL, with ApacheBench's options and report", workload::run_ab_command},
     {"trace", "say what an access log holds", workload::run_trace_command},
     {"report", "redraw table and figures of result folders", workload::run_report_command},
+    {"compare", "result folders side by side, with intervals and verdicts",
+     workload::run_compare_command},
 }};
 
 void print_usage(std::ostream& out) {
@@ -26,7 +28,8 @@ void print_usage(std::ostream& out) {
         << '\n';
   }
   out << "\n'cacheoff COMMAND --help' shows the options and an example.\n"
-         "example: cacheoff bench --quick --out results/first\n";
+         "example: cacheoff bench --quick --out results/first\n"
+         "         cacheoff compare results/first results/second\n";
 }
 
 }  // namespace

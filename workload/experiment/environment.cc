@@ -12,6 +12,7 @@
 
 #include "workload/experiment/machine_stats.h"
 #include "workload/experiment/mount_table.h"
+#include "workload/experiment/software_versions.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -19,6 +20,11 @@ namespace {
 
 constexpr uint64_t kOpenFilesMin = 4096;
 constexpr uint64_t kPortsMin = 16000;
+#ifdef __clang__
+constexpr const char* kCompiler = __VERSION__;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
 
 boost::json::value text_or_null(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -132,14 +138,20 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs) {
     kernel["version"] = name.version;
     kernel["architecture"] = name.machine;
   }
+  const std::string kernel_name = std::string(name.sysname) + " " + name.release;
   out["kernel"] = std::move(kernel);
   out["directory"] = describe_filesystem(inputs.directory);
   out["out"] = describe_filesystem(inputs.out);
   out["device"] = describe_device(inputs.directory);
   out["versions"] = boost::json::object{{"cacheoff", CACHEOFF_VERSION},
                                         {"cacheoff-proxy", text_or_null(inputs.proxy_version)},
-                                        {"compiler", __VERSION__},
+                                        {"compiler", kCompiler},
                                         {"gnuplot", text_or_null(inputs.gnuplot_version)}};
+  for (const auto& [software, version] : software_versions()) {
+    out["versions"].get_object()[software] = text_or_null(version);
+  }
+  out["operating_system"] =
+      text_or_null(parse_os_name(read_kernel_file("/etc/os-release"), kernel_name));
   out["limits"] = describe_limits();
   boost::json::array command;
   for (const auto& word : inputs.command) command.emplace_back(word);
@@ -156,7 +168,7 @@ boost::json::object continue_environment(boost::json::object earlier,
     row[key] = value != nullptr ? *value : boost::json::value();
   }
   boost::json::array changed;
-  for (const char* key : {"host", "kernel", "versions", "device", "limits"}) {
+  for (const char* key : {"host", "operating_system", "kernel", "versions", "device", "limits"}) {
     const auto* before = earlier.if_contains(key);
     const auto* after = now.if_contains(key);
     if (before != nullptr && after != nullptr && *before != *after) changed.emplace_back(key);

@@ -23,7 +23,7 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs);
 
 /// The environment of an experiment that goes on: `earlier` with one more row of `resumed`, which
 /// has `started_at`, `command`, and in `changed` the parts of the environment (`kernel`,
-/// `versions`, `device`, `limits`, `host`) that are not as they were.
+/// `versions`, `device`, `limits`, `host`, `operating_system`) that are not as they were.
 boost::json::object continue_environment(boost::json::object earlier,
                                          const boost::json::object& now);
 

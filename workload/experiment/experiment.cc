@@ -12,6 +12,7 @@
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/progress.h"
 #include "workload/experiment/webproxy_run.h"
+#include "workload/experiment/work_digest.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
@@ -151,6 +152,17 @@ Expected<void> Experiment::open_folder() {
     }
   }
   results.experiment = options_to_json(options_);
+  auto work = describe_work(options_, inputs_.workload);
+  if (!work) return work.error();
+  results.work = std::move(*work);
+  if (options_.resume) {
+    // Runs that are kept must have been of this work: a file of the same name may have changed.
+    const auto earlier = read_results(out_);
+    if (earlier && !earlier->work.empty() && earlier->work != results.work) {
+      return usage_problem("--resume: the workload or trace in '" + out_.string() +
+                           "' was another, under the same name; choose another --out");
+    }
+  }
   results.warnings = environment_warnings(results.environment);
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));

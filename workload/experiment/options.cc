@@ -341,6 +341,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   boost::json::object scheme_options;
   for (const auto& [scheme, text] : options.scheme_options) scheme_options[scheme] = text;
   out["scheme-options"] = std::move(scheme_options);
+  if (!options.proxy_options.empty()) {
+    boost::json::object proxy_options;
+    for (const auto& [name, text] : options.proxy_options) proxy_options[name] = text;
+    out["proxy-options"] = std::move(proxy_options);
+  }
   boost::json::array exclusions;
   for (const auto& exclusion : options.exclusions) {
     exclusions.push_back({{"scheme", exclusion.scheme},
@@ -355,10 +360,11 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
   ExperimentOptions options;
   for (const auto& member : experiment) {
     const std::string name(member.key());
-    if (name == "scheme-options") {
+    if (name == "scheme-options" || name == "proxy-options") {
       const auto* table = member.value().if_object();
       if (table == nullptr) return run_problem("experiment." + name + " must be an object");
-      for (const auto& row : *table) options.scheme_options[row.key()] = text_at(*table, row.key());
+      auto& into = name == "scheme-options" ? options.scheme_options : options.proxy_options;
+      for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
       continue;
     }
     const auto* array = member.value().if_array();

@@ -49,6 +49,9 @@ struct ExperimentOptions {
   bool yes = false;       ///< What the devices hold may be lost without being asked.
   /// By scheme: what is added to its --cache-dir, e.g. `l1=16,l2=64`. From the file only.
   std::map<std::string, std::string> scheme_options;
+  /// Options of cacheoff-proxy by name, without dashes, e.g. `test-delay` = `20us`. From the file
+  /// only; see is_proxy_option_free().
+  std::map<std::string, std::string> proxy_options;
   std::vector<Exclusion> exclusions;  ///< From the file only.
   /// Names of the options that were set, rather than left at their default.
   std::vector<std::string> given;

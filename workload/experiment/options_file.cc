@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "workload/experiment/program_commands.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -67,6 +68,28 @@ Expected<void> read_scheme_options(ExperimentOptions& options, const toml::node&
   return {};
 }
 
+Expected<void> read_proxy_options(ExperimentOptions& options, const toml::node& node,
+                                  const std::string& file) {
+  const auto* table = node.as_table();
+  if (table == nullptr) {
+    return problem_at(file, node.source(),
+                      "proxy-options must be a table, e.g. memory-cache = \"64M\"");
+  }
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str());
+    if (!is_proxy_option_free(name)) {
+      return problem_at(file, value.source(), "proxy-options." + name + ": the bench sets it");
+    }
+    const auto text = scalar_text(value);
+    if (!text || text->empty()) {
+      return problem_at(file, value.source(),
+                        "proxy-options." + name + " must be a string or a number");
+    }
+    options.proxy_options[name] = *text;
+  }
+  return {};
+}
+
 Expected<void> read_exclusions(ExperimentOptions& options, const toml::node& node,
                                const std::string& file) {
   const auto* array = node.as_array();
@@ -121,6 +144,8 @@ Expected<void> apply_options_text(ExperimentOptions& options, std::string_view t
     Expected<void> done;
     if (name == "scheme-options") {
       done = read_scheme_options(options, node, file);
+    } else if (name == "proxy-options") {
+      done = read_proxy_options(options, node, file);
     } else if (name == "exclude") {
       done = read_exclusions(options, node, file);
     } else {

@@ -1,6 +1,7 @@
 #include "workload/experiment/program_commands.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 
@@ -61,14 +62,25 @@ std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
 
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
                                        const std::vector<std::string>& cache_dirs,
-                                       const std::string& access_log) {
+                                       const std::string& access_log,
+                                       const std::map<std::string, std::string>& options) {
   std::vector<std::string> command{
       proxy.string(), "--listen", std::string(kAnyPort), "--admin", std::string(kAnyPort),
       "--access-log", access_log};
   for (const auto& cache_dir : cache_dirs) {
     command.insert(command.end(), {"--cache-dir", cache_dir});
   }
+  for (const auto& [name, value] : options) command.push_back("--" + name + "=" + value);
   return command;
+}
+
+bool is_proxy_option_free(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kTaken{"listen",       "origin", "admin", "access-log",
+                                                    "cache-dir",    "config", "help",  "version",
+                                                    "list-schemes", "check"};
+  return !name.empty() && std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end() &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
 }
 
 std::vector<std::string> load_command(const std::filesystem::path& cacheoff,

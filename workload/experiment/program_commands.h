@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,10 +29,15 @@ struct ProgramAddresses {
 std::vector<std::string> origin_command(const std::filesystem::path& cacheoff,
                                         const ExperimentOptions& options, const Workload& workload);
 
-/// `cache_dirs` are the arguments of --cache-dir, one each.
+/// `cache_dirs` are the arguments of --cache-dir, one each; `options` are added, by name.
 std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
                                        const std::vector<std::string>& cache_dirs,
-                                       const std::string& access_log);
+                                       const std::string& access_log,
+                                       const std::map<std::string, std::string>& options);
+
+/// Whether an option of the proxy (without dashes) may be set by an experiment: all but those that
+/// the bench sets itself and those that do not serve.
+bool is_proxy_option_free(std::string_view name);
 
 /// `cacheoff load`, or `cacheoff replay` where the experiment has a trace. Origin and proxy must be
 /// known; the files of the run go to the folder `out`.

@@ -83,8 +83,8 @@ class Run {
   void keep_pages();
   void stop_servers();
   Expected<boost::json::object> make_record();
-  /// What the store could not do as asked, by the proxy's own word.
-  std::vector<std::string> scheme_warnings() const;
+  /// What the proxy says of itself, and what its store could not do as asked.
+  std::vector<std::string> proxy_warnings() const;
   RunObservation observe(boost::json::object& record) const;
   void compare_hits(boost::json::object& record, RunObservation& seen) const;
   std::string log_path(const std::string& name) const { return (request_.folder / name).string(); }
@@ -143,8 +143,10 @@ Expected<void> Run::start_servers() {
     caches.push_back(cache_dir_argument(request_.cell, path, share));
   }
   if (caches.empty()) caches.push_back(cache_dir_argument(request_.cell, {}, share));
-  auto proxy = start_server(proxy_, proxy_command(programs_.proxy, caches, log_path("access.log")),
-                            "proxy.log");
+  auto proxy = start_server(
+      proxy_,
+      proxy_command(programs_.proxy, caches, log_path("access.log"), options_.proxy_options),
+      "proxy.log");
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
   return {};
@@ -243,13 +245,15 @@ void Run::compare_hits(boost::json::object& record, RunObservation& seen) const 
   seen.proxy_hits = apart <= doubtful ? robot_hits : counts->hits;
 }
 
-std::vector<std::string> Run::scheme_warnings() const {
+std::vector<std::string> Run::proxy_warnings() const {
   std::vector<std::string> out;
   const auto status = read_json_object(request_.folder / "status.json");
-  const auto* warnings = status ? find_json(*status, "scheme.warnings") : nullptr;
-  if (warnings == nullptr || !warnings->is_array()) return out;
-  for (const auto& warning : warnings->get_array()) {
-    if (warning.is_string()) out.emplace_back(warning.get_string());
+  for (const char* list : {"warnings", "scheme.warnings"}) {
+    const auto* warnings = status ? find_json(*status, list) : nullptr;
+    if (warnings == nullptr || !warnings->is_array()) continue;
+    for (const auto& warning : warnings->get_array()) {
+      if (warning.is_string()) out.emplace_back(warning.get_string());
+    }
   }
   return out;
 }
@@ -321,7 +325,7 @@ Expected<boost::json::object> Run::make_record() {
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
   record["devices"] = places_->device_descriptions();
-  record["warnings"] = merge_warnings(record, {warnings_, scheme_warnings(), verdict.warnings});
+  record["warnings"] = merge_warnings(record, {warnings_, proxy_warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
   if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {

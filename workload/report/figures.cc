@@ -33,15 +33,8 @@ constexpr std::string_view kLook =
     "set linetype 7 lc rgb '#000000' lw 2 pt 4\n"
     "set linetype 8 lc rgb '#8c8c00' lw 2 pt 8\n";
 
-/// The script's frame: the same plot once as SVG and once as PNG.
 std::string draw_twice(const std::string& name, const std::string& body, const std::string& plot) {
-  return "# Draws " + name + ".svg and " + name + ".png; run it in this folder.\n" +
-         std::string(kLook) + body +
-         "set terminal svg size 960,480 dynamic enhanced background '#ffffff' font 'sans,14' "
-         "name " +
-         gnuplot_quoted(name) + "\nset output " + gnuplot_quoted(name + ".svg") + "\n" + plot +
-         "\nset terminal pngcairo size 960,480 noenhanced font 'sans,11'\nset output " +
-         gnuplot_quoted(name + ".png") + "\nreplot\nset output\n";
+  return figure_script(name, body, plot, 480);
 }
 
 Figure trace_figure(const std::filesystem::path& folder, const Results& results,
@@ -185,6 +178,17 @@ Expected<void> run_gnuplot(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
+
+std::string figure_script(const std::string& name, const std::string& settings,
+                          const std::string& plot, unsigned height) {
+  const std::string size = "960," + std::to_string(height);
+  return "# Draws " + name + ".svg and " + name + ".png; run it in this folder.\n" +
+         std::string(kLook) + settings + "set terminal svg size " + size +
+         " dynamic enhanced background '#ffffff' font 'sans,14' name " + gnuplot_quoted(name) +
+         "\nset output " + gnuplot_quoted(name + ".svg") + "\n" + plot +
+         "\nset terminal pngcairo size " + size + " noenhanced font 'sans,11'\nset output " +
+         gnuplot_quoted(name + ".png") + "\nreplot\nset output\n";
+}
 
 std::string gnuplot_quoted(const std::string& text) {
   std::string out = "'";

@@ -19,6 +19,11 @@ struct Figure {
   std::string data;    ///< Content of the .csv; empty where the script reads the cells' own files.
 };
 
+/// A script that draws NAME.svg and NAME.png, `height` pixels high, in the look of all figures.
+/// `settings` come before the terminal is set, `plot` is the plot command.
+std::string figure_script(const std::string& name, const std::string& settings,
+                          const std::string& plot, unsigned height);
+
 /// All figures of an experiment: throughput over time with one line a cell, the percentiles of the
 /// response time, and throughput as bars with its interval. Cells without a result are left out;
 /// without any result there is no figure.

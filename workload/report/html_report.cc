@@ -216,6 +216,15 @@ std::string svg_for_page(std::string_view svg) {
   return std::string(svg.substr(begin, end + 6 - begin));
 }
 
+std::string html_document(std::string_view title, const std::string& body) {
+  const std::string name = html_escape(title);
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+         "<title>" +
+         name + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>" +
+         name + "</h1>\n" + body + "</body>\n</html>\n";
+}
+
 std::string html_report(const Results& results, const std::vector<SummaryRow>& rows,
                         const std::vector<DrawnFigure>& figures) {
   std::vector<std::string> notes = results.warnings;
@@ -224,23 +233,18 @@ std::string html_report(const Results& results, const std::vector<SummaryRow>& r
   }
   std::vector<std::string> skipped;
   for (const auto& entry : results.skipped) skipped.push_back(entry.name + ": " + entry.reason);
-  std::string out =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<title>cacheoff report</title>\n<style>" +
-      std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>cacheoff report</h1>\n";
   const std::string started = text_at(results.environment, "started_at");
-  out += "<p>" + html_escape(started) + (started.empty() ? "" : ", ") +
-         html_escape(text_at(results.environment, "machine.cpu")) + ", " +
-         std::to_string(count_at(results.environment, "machine.cpus")) + " CPUs, kernel " +
-         html_escape(text_at(results.environment, "kernel.release")) + ", seed " +
-         std::to_string(results.seed) + "</p>\n";
+  std::string out = "<p>" + html_escape(started) + (started.empty() ? "" : ", ") +
+                    html_escape(text_at(results.environment, "machine.cpu")) + ", " +
+                    std::to_string(count_at(results.environment, "machine.cpus")) +
+                    " CPUs, kernel " + html_escape(text_at(results.environment, "kernel.release")) +
+                    ", seed " + std::to_string(results.seed) + "</p>\n";
   out += table_html(rows) + explanation_html(rows) + figures_html(figures);
   out += limits_html(rows, results) + stores_html(rows);
   out += list_html("Notes and warnings", notes) + list_html("Skipped", skipped);
   out += "<h2>How it was measured</h2>\n" + details_html("Experiment", results.experiment) +
          details_html("Environment", results.environment);
-  return out + "</body>\n</html>\n";
+  return html_document("cacheoff report", out);
 }
 
 }  // namespace workload

@@ -22,6 +22,9 @@ struct DrawnFigure {
 std::string html_report(const Results& results, const std::vector<SummaryRow>& rows,
                         const std::vector<DrawnFigure>& figures);
 
+/// A whole page in the look of all pages; `body` is HTML already, `title` is not.
+std::string html_document(std::string_view title, const std::string& body);
+
 /// Text as HTML shows it: `&`, `<`, `>` and both quotes become entities, other control characters
 /// than tabs and line breaks become spaces.
 std::string html_escape(std::string_view text);

@@ -191,6 +191,7 @@ boost::json::object results_to_json(const Results& results) {
   out["seed"] = results.seed;
   out["environment"] = results.environment;
   out["experiment"] = results.experiment;
+  if (!results.work.empty()) out["work"] = results.work;
   out["warnings"] = texts_to_json(results.warnings);
   boost::json::array cells;
   for (const auto& cell : results.cells) cells.emplace_back(cell_to_json(cell));
@@ -217,6 +218,7 @@ Expected<Results> results_from_json(const boost::json::object& json, const std::
   results.seed = reader.count("seed");
   results.environment = reader.object("environment");
   results.experiment = reader.object("experiment");
+  if (json.if_contains("work") != nullptr) results.work = reader.object("work");
   if (const auto* warnings = json.if_contains("warnings"); warnings && warnings->is_array()) {
     for (const auto& warning : warnings->get_array()) {
       if (warning.is_string()) results.warnings.emplace_back(warning.get_string());

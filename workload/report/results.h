@@ -52,6 +52,7 @@ struct Results {
   uint64_t seed = 0;
   boost::json::object environment;
   boost::json::object experiment;
+  boost::json::object work;           ///< See describe_work(); empty in older files.
   std::vector<std::string> warnings;  ///< About the experiment as a whole.
   std::vector<CellResult> cells;
   std::vector<SkippedResult> skipped;

@@ -9,5 +9,6 @@ FuzzTarget object_path_target();
 FuzzTarget workload_file_target();
 FuzzTarget origin_request_target();
 FuzzTarget ab_response_target();
+FuzzTarget ab_reports_target();
 
 }  // namespace testing_support

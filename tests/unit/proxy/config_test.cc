@@ -56,6 +56,15 @@ TEST(ConfigTest, ErrorsNameTheOptionTheValueAndWhatIsRight) {
   EXPECT_NE(error_of({"--check"}).find("--check needs --cache-dir"), std::string::npos);
 }
 
+TEST(ConfigTest, ADelayForTestsIsBounded) {
+  EXPECT_EQ(parse_command_line({}).config.test_delay, std::chrono::nanoseconds(0));
+  EXPECT_EQ(parse_command_line({"--test-delay", "20us"}).config.test_delay,
+            std::chrono::microseconds(20));
+  EXPECT_NE(
+      error_of({"--test-delay", "2s"}).find("--test-delay '2s': must be a time from 0s to 1s"),
+      std::string::npos);
+}
+
 TEST(ConfigTest, AForwardProxyForOthersNeedsToBeAllowed) {
   EXPECT_NE(error_of({"--listen", "0.0.0.0:3128"}).find("--allow"), std::string::npos);
   EXPECT_EQ(error_of({"--listen", "0.0.0.0:3128", "--allow", "10.0.0.0/8"}), "");

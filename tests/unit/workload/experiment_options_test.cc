@@ -90,6 +90,22 @@ TEST(ExperimentOptions, WhereCachesLiveIsChecked) {
   EXPECT_THAT(problem_of("device-path", {"sdb"}), HasSubstr("full path"));
 }
 
+TEST(ExperimentOptions, AFileCanSetOptionsOfTheProxy) {
+  ExperimentOptions options;
+  ASSERT_TRUE(apply_options_text(
+      options, "[proxy-options]\ntest-delay = \"20us\"\nheuristic-percent = 5\n", "e.toml"));
+  EXPECT_THAT(options.proxy_options,
+              ElementsAre(std::pair("heuristic-percent", "5"), std::pair("test-delay", "20us")));
+  const auto read = options_from_json(options_to_json(options));
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(read->proxy_options, options.proxy_options);
+  EXPECT_EQ(first_difference(options, ExperimentOptions{}), "proxy-options");
+  EXPECT_THAT(file_problem("[proxy-options]\nlisten = \"127.0.0.1:1\"\n"),
+              HasSubstr("e.toml:2: proxy-options.listen: the bench sets it"));
+  EXPECT_THAT(file_problem("proxy-options = 1\n"), HasSubstr("must be a table"));
+  EXPECT_THAT(file_problem("[proxy-options]\nseed = []\n"), HasSubstr("a string or a number"));
+}
+
 TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
   ExperimentOptions options;
   ASSERT_TRUE(set_option(options, "until", {"duration=90s"}));

@@ -241,6 +241,25 @@ TEST_F(ExperimentTest, ResumeRunsOnlyWhatIsMissing) {
   EXPECT_THAT(progress_.str(), HasSubstr("3 finished runs were kept"));
 }
 
+TEST_F(ExperimentTest, OptionsOfTheProxyReachIt) {
+  inputs_.options.repeat = 1;
+  inputs_.options.proxy_options = {{"test-delay", "20us"}};
+  ASSERT_TRUE(run());
+  const auto commands = read_file(folder_ / "out/cells/none/runs/1/commands.sh", 1 << 16);
+  ASSERT_TRUE(commands);
+  EXPECT_THAT(*commands, HasSubstr(" --test-delay=20us"));
+}
+
+TEST_F(ExperimentTest, RunsOfOtherWorkAreNotMixedWithNewOnes) {
+  ASSERT_TRUE(run());
+  inputs_.options.resume = true;
+  inputs_.workload.requests.recurrence_percent = 1;
+  const auto end = run();
+  ASSERT_FALSE(end);
+  EXPECT_TRUE(end.error().usage);
+  EXPECT_THAT(end.error().text, HasSubstr("--resume: the workload or trace in"));
+}
+
 TEST_F(ExperimentTest, ACacheThatDoesNotFitIsAReason) {
   inputs_.options.cache_size_bytes = 1ULL << 62;
   inputs_.options.repeat = 1;

@@ -1,0 +1,30 @@
+// The figures that are compared, and where they stand in a run's record.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <span>
+
+#include "workload/compare/sample_comparison.h"
+#include "workload/report/results.h"
+
+namespace workload {
+
+/// A figure of a run.
+struct ComparedFigure {
+  FigureWords words;
+  /// Nothing where the run does not tell it.
+  std::optional<double> (*read)(const boost::json::object& run);
+};
+
+/// Throughput, response time, hit ratio, byte hit ratio, the proxy's CPU time a request (its
+/// helpers' with it) and disk operations a request, in this order.
+std::span<const ComparedFigure> compared_figures();
+
+/// The workload's seed in a run; nothing where neither it nor the round is told.
+std::optional<uint64_t> seed_of_run(const boost::json::object& run, const Results& results);
+
+/// Mean bytes of a response, head included; nothing where the run does not tell.
+std::optional<double> mean_response_bytes(const boost::json::object& run);
+
+}  // namespace workload
