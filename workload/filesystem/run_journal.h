@@ -44,6 +44,7 @@ struct JournalEntry {
     kMount,   ///< A mount point in the folder.
     kFolder,  ///< A folder in the folder.
     kNode,    ///< A device node in the folder.
+    kCgroup,  ///< A group of processes, by its cgroup_name(); the only one outside the folder.
   };
   Kind kind = Kind::kImage;
   std::string name;  ///< In the folder: one part, not `.` or `..`.
