@@ -170,7 +170,7 @@ Expected<MemoryCgroup> MemoryCgroup::make(const MemoryHierarchy& hierarchy, cons
     if (auto done = enable_memory_below(hierarchy.root); !done) return done.error();
   }
   const auto path = hierarchy.root / name;
-  if (mkdir(path.c_str(), 0755) != 0) {
+  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return run_problem("can't make the group '" + path.string() + "': " + std::strerror(errno));
   }
   MemoryCgroup group(hierarchy.version, path);

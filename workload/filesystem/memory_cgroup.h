@@ -45,8 +45,8 @@ struct MemoryUse {
 /// A group that goes with the object. Movable.
 class MemoryCgroup {
  public:
-  /// Makes a group of that name (a cgroup_name()) with that limit. The Problem names the file that
-  /// could not be written; nothing is left then.
+  /// Makes a group of that name (a cgroup_name(), which no other has; one that is there is taken)
+  /// with that limit. The Problem names the file that could not be written; nothing is left then.
   ///
   /// Version 1: the limit is hard, and the kernel's killer is off, so that a group that runs out
   /// freezes instead, until the limit is raised. Version 2 can't do that: its limit is the one that

@@ -83,7 +83,7 @@ TEST_F(MemoryCgroupTest, AFailureNamesTheFileAndLeavesNoGroup) {
 
 TEST_F(MemoryCgroupTest, Version1IsReadAndWritten) {
   put_version_1("g");
-  auto group = MemoryCgroup::adopt({1, folder_.path()}, "g", 64 << 20);
+  auto group = MemoryCgroup::make({1, folder_.path()}, "g", 64 << 20);
   ASSERT_TRUE(group) << group.error().text;
   EXPECT_EQ(get("g/memory.oom_control").substr(0, 1), "1") << "the killer is still on";
   EXPECT_EQ(group->entrance(), folder_ / "g/cgroup.procs");
@@ -114,7 +114,7 @@ TEST_F(MemoryCgroupTest, Version2IsReadAndWritten) {
   put("g/memory.stat",
       "anon 9000\nfile 30000\nkernel_stack 100\npagetables 20\nsock 3\nshmem 10000\nslab 4000\n");
   put("g/memory.events", "low 0\nhigh 7\nmax 0\noom 0\noom_kill 0\n");
-  auto group = MemoryCgroup::adopt({2, folder_.path()}, "g", 8192);
+  auto group = MemoryCgroup::make({2, folder_.path()}, "g", 8192);
   ASSERT_TRUE(group) << group.error().text;
   EXPECT_EQ(get("cgroup.subtree_control"), "+memory");
   EXPECT_EQ(get("g/memory.high"), "8192");
@@ -156,11 +156,12 @@ TEST_F(MemoryCgroupTest, AProcessIsInTheGroupFromItsBeginning) {
   const fs::path path = group->path();
   const std::string log = (folder_ / "log").string();
   {
-    auto child = ChildProcess::start({{"/bin/sh", "-c", "cat /proc/self/cgroup; echo end; sleep 60"},
-                                      log,
-                                      log,
-                                      std::nullopt,
-                                      group->entrance().string()});
+    auto child =
+        ChildProcess::start({{"/bin/sh", "-c", "cat /proc/self/cgroup; echo end; sleep 60"},
+                             log,
+                             log,
+                             std::nullopt,
+                             group->entrance().string()});
     ASSERT_TRUE(child) << child.error().text;
     ASSERT_TRUE(child->wait_ready("end", std::chrono::seconds(60)));
     EXPECT_THAT(*read_file(log, 1 << 16), HasSubstr("/" + path.filename().string() + "\n"));

@@ -93,8 +93,7 @@ boost::json::object record_of_a_run() {
           {"access_log", {{"requests", 90}, {"aborted", 10}}},
           {"cpu_s", {{"proxy", 0.02}, {"helper", 0.01}}},
           {"storage", {{"io_read_bytes", 1000}, {"published_bytes", 4000}}},
-          {"disk",
-           {{"reads", 20}, {"writes", 30}, {"read_bytes", 500}, {"write_bytes", 6000}}}};
+          {"disk", {{"reads", 20}, {"writes", 30}, {"read_bytes", 500}, {"write_bytes", 6000}}}};
 }
 
 ProgramCounters counters_of_a_run() {
@@ -139,9 +138,9 @@ TEST(RunCost, WhatIsUnknownIsNull) {
   EXPECT_EQ(*number_at(record, "page_cache_hit_percent"), 0);
   boost::json::object empty{{"requests", 0}};
   add_run_costs(empty, ProgramCounters{});
-  for (const char* path : {"page_cache_hit_percent", "disk_write_amplification",
-                           "per_request.cpu_us", "per_request.disk_reads",
-                           "per_request.context_switches", "page_faults.proxy"}) {
+  for (const char* path :
+       {"page_cache_hit_percent", "disk_write_amplification", "per_request.cpu_us",
+        "per_request.disk_reads", "per_request.context_switches", "page_faults.proxy"}) {
     ASSERT_NE(find_json(empty, path), nullptr) << path;
     EXPECT_TRUE(find_json(empty, path)->is_null()) << path;
   }
