@@ -16,7 +16,7 @@ double requests_of(const boost::json::object& record) {
 }
 
 /// A part of a whole, or nothing where either is unknown or there is no whole.
-std::optional<double> ratio(const std::optional<double>& part, double whole) {
+std::optional<double> divided(const std::optional<double>& part, double whole) {
   if (!part || !(whole > 0)) return std::nullopt;
   return *part / whole;
 }
@@ -30,7 +30,7 @@ std::optional<double> page_cache_hit_share(const boost::json::object& record,
   }
   const uint64_t device_bytes =
       *counters.proxy->read_bytes + counters.helper.read_bytes.value_or(0);
-  const auto missed = ratio(static_cast<double>(device_bytes), engine_bytes.value_or(0));
+  const auto missed = divided(static_cast<double>(device_bytes), engine_bytes.value_or(0));
   if (!missed) return std::nullopt;
   // Read-ahead and metadata can make a device read more than anybody asked for.
   return std::max(0.0, 1 - *missed);
@@ -52,7 +52,7 @@ void add_run_costs(boost::json::object& record, const ProgramCounters& counters)
   record["page_cache_hit_percent"] = json_number(hit_percent);
   const auto written = number_at(record, "disk.write_bytes");
   record["disk_write_amplification"] =
-      json_number(ratio(written, number_at(record, "storage.published_bytes").value_or(0)));
+      json_number(divided(written, number_at(record, "storage.published_bytes").value_or(0)));
 
   const double requests = requests_of(record);
   std::optional<double> cpu_us = number_at(record, "cpu_s.proxy");
@@ -66,13 +66,13 @@ void add_run_costs(boost::json::object& record, const ProgramCounters& counters)
     faults = static_cast<double>(both.minor_faults + both.major_faults);
   }
   record["per_request"] = {
-      {"cpu_us", json_number(ratio(cpu_us, requests))},
-      {"context_switches", json_number(ratio(switches, requests))},
-      {"page_faults", json_number(ratio(faults, requests))},
-      {"disk_reads", json_number(ratio(number_at(record, "disk.reads"), requests))},
-      {"disk_writes", json_number(ratio(number_at(record, "disk.writes"), requests))},
-      {"disk_read_bytes", json_number(ratio(number_at(record, "disk.read_bytes"), requests))},
-      {"disk_write_bytes", json_number(ratio(written, requests))}};
+      {"cpu_us", json_number(divided(cpu_us, requests))},
+      {"context_switches", json_number(divided(switches, requests))},
+      {"page_faults", json_number(divided(faults, requests))},
+      {"disk_reads", json_number(divided(number_at(record, "disk.reads"), requests))},
+      {"disk_writes", json_number(divided(number_at(record, "disk.writes"), requests))},
+      {"disk_read_bytes", json_number(divided(number_at(record, "disk.read_bytes"), requests))},
+      {"disk_write_bytes", json_number(divided(written, requests))}};
 }
 
 }  // namespace workload

@@ -35,7 +35,7 @@ Expected<void> write_group_file(const std::filesystem::path& file, const std::st
                      "': " + std::strerror(errno));
 }
 
-std::optional<uint64_t> number_in(const std::filesystem::path& file) {
+std::optional<uint64_t> group_number(const std::filesystem::path& file) {
   std::string text = read_kernel_file(file);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   // Version 2 says so where there is no limit.
@@ -59,7 +59,7 @@ uint64_t without(uint64_t whole, uint64_t part) {
 }
 
 std::optional<MemoryUse> look_at_version_1(const std::filesystem::path& group) {
-  const auto usage = number_in(group / "memory.usage_in_bytes");
+  const auto usage = group_number(group / "memory.usage_in_bytes");
   const std::string stat = read_kernel_file(group / "memory.stat");
   const auto rss = number_of(stat, "rss");
   const auto cache = number_of(stat, "cache");
@@ -68,17 +68,17 @@ std::optional<MemoryUse> look_at_version_1(const std::filesystem::path& group) {
   const uint64_t shared = number_of(stat, "shmem").value_or(0);
   MemoryUse use;
   use.usage_bytes = *usage;
-  use.peak_bytes = number_in(group / "memory.max_usage_in_bytes").value_or(0);
+  use.peak_bytes = group_number(group / "memory.max_usage_in_bytes").value_or(0);
   use.page_cache_bytes = without(*cache, shared);
   use.process_bytes = *rss + shared;
-  use.kernel_bytes = number_in(group / "memory.kmem.usage_in_bytes").value_or(0);
-  use.times_at_limit = number_in(group / "memory.failcnt").value_or(0);
+  use.kernel_bytes = group_number(group / "memory.kmem.usage_in_bytes").value_or(0);
+  use.times_at_limit = group_number(group / "memory.failcnt").value_or(0);
   use.frozen = number_of(read_kernel_file(group / "memory.oom_control"), "under_oom") == 1;
   return use;
 }
 
 std::optional<MemoryUse> look_at_version_2(const std::filesystem::path& group) {
-  const auto usage = number_in(group / "memory.current");
+  const auto usage = group_number(group / "memory.current");
   const std::string stat = read_kernel_file(group / "memory.stat");
   const auto anonymous = number_of(stat, "anon");
   const auto file = number_of(stat, "file");
@@ -86,7 +86,7 @@ std::optional<MemoryUse> look_at_version_2(const std::filesystem::path& group) {
   const uint64_t shared = number_of(stat, "shmem").value_or(0);
   MemoryUse use;
   use.usage_bytes = *usage;
-  use.peak_bytes = number_in(group / "memory.peak").value_or(0);
+  use.peak_bytes = group_number(group / "memory.peak").value_or(0);
   use.page_cache_bytes = without(*file, shared);
   use.process_bytes = *anonymous + shared;
   // `kernel` has everything but sockets; before 5.18 there are only its parts.
@@ -205,7 +205,7 @@ void MemoryCgroup::remove() noexcept {
 Expected<uint64_t> MemoryCgroup::set_limit(uint64_t limit_bytes) {
   const auto file = path_ / (version_ == 1 ? "memory.limit_in_bytes" : "memory.high");
   if (auto done = write_group_file(file, std::to_string(limit_bytes)); !done) return done.error();
-  const auto in_force = number_in(file);
+  const auto in_force = group_number(file);
   if (!in_force) return run_problem("can't read '" + file.string() + "'");
   return *in_force;
 }

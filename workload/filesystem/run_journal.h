@@ -3,8 +3,8 @@
 //
 // All of it but groups of processes lies in one scratch folder, `cacheoff-scratch-PID`, and the
 // journal is a file in there: it is found by the folder's name, also after a reboot. Names in the
-// journal never lead out of the folder, and those of groups hold their owner, so that a journal that
-// somebody else put there can't name what is not its own.
+// journal never lead out of the folder, and those of groups hold their owner, so that a journal
+// that somebody else put there can't name what is not its own.
 #pragma once
 
 #include <sys/types.h>

@@ -77,8 +77,8 @@ bool any_costs_known(const std::vector<SummaryRow>& rows);
 /// Throughput is in responses a second, response times in ms, ratios in percent.
 std::string summary_csv(const std::vector<SummaryRow>& rows);
 
-/// summary.txt: the tables, what their marks mean, how many runs are missing for intervals, what was
-/// skipped, and the warnings.
+/// summary.txt: the tables, what their marks mean, how many runs are missing for intervals, what
+/// was skipped, and the warnings.
 std::string summary_text(const Results& results, const std::vector<SummaryRow>& rows);
 
 /// A figure to four significant digits, never in powers of ten: `1234`, `12.34`, `0.123`; `-` for
