@@ -176,7 +176,7 @@ TEST_F(MemoryLimitE2eTest, NothingIsLeftOfAnInterruptedRunner) {
 TEST_F(MemoryLimitE2eTest, ADryRunSaysThatItNeedsRoot) {
   const auto ended = run_command(bench({"--scheme", "none,ufs", "--dry-run"}));
   ASSERT_EQ(ended.exit_status, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("privileges: root, to limit memory to 64M"));
+  EXPECT_THAT(ended.out, HasSubstr("privileges: root, to limit memory to 64.0 MiB"));
 }
 
 }  // namespace

@@ -320,7 +320,7 @@ std::string describe_privileges(const ExperimentOptions& options, const Plan& pl
   const bool limited = options.memory_bytes > 0 && !plan.cells.empty();
   text += root_cells ? "root, to mount and for devices" : limited ? "root" : "none";
   if (limited) {
-    text += std::string(root_cells ? " and" : ",") + " to limit memory to " +
+    text += std::string(root_cells ? ", and" : ",") + " to limit memory to " +
             storage::format_size(options.memory_bytes) + " (a cgroup for each run)";
   }
   if (geteuid() == 0) {

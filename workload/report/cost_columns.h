@@ -26,9 +26,9 @@ inline constexpr std::array<CostColumn, 10> kCostColumns{{
     {"per_request.page_faults", "page_faults_per_request", "faults", 1},
     {"per_request.disk_reads", "disk_reads_per_request", "reads", 1},
     {"per_request.disk_writes", "disk_writes_per_request", "writes", 1},
-    {"per_request.disk_read_bytes", "disk_read_bytes_per_request", "read_KiB", 1024},
-    {"per_request.disk_write_bytes", "disk_write_bytes_per_request", "write_KiB", 1024},
-    {"disk_write_amplification", "disk_write_amplification", "disk_ampl", 1},
+    {"per_request.disk_read_bytes", "disk_read_bytes_per_request", "rd_KiB", 1024},
+    {"per_request.disk_write_bytes", "disk_write_bytes_per_request", "wr_KiB", 1024},
+    {"disk_write_amplification", "disk_write_amplification", "ampl", 1},
     {"page_cache_hit_percent", "page_cache_hit", "cached_%", 1},
     {"memory.peak_bytes", "memory_peak_bytes", "mem_MiB", 1024.0 * 1024.0},
 }};

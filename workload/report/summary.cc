@@ -297,8 +297,9 @@ std::string medians_of(size_t runs) {
 
 std::string numbers(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.6g", *value);
+  char buffer[512];
+  // Counts of bytes in full: a power of ten is no number to every reader of CSV.
+  std::snprintf(buffer, sizeof buffer, std::fabs(*value) >= 1e5 ? "%.0f" : "%.6g", *value);
   return buffer;
 }
 

@@ -86,7 +86,7 @@ TEST(MemoryAccount, SaysWhatWasNotHeld) {
   account.frozen = 3;
   account.failure = "no reason";
   EXPECT_THAT(memory_warnings(account),
-              ElementsAre(HasSubstr("raised up to 128M"), HasSubstr("stand still"),
+              ElementsAre(HasSubstr("raised up to 128 MiB"), HasSubstr("stand still"),
                           HasSubstr("no reason")));
   EXPECT_DOUBLE_EQ(memory_excess(account), 0.5);
 }
@@ -95,7 +95,7 @@ TEST(PageCacheWarning, ComesWhereTheCacheFitsInMemory) {
   EXPECT_THAT(page_cache_warning(0, 8 * kMiB, 4 * kMiB), HasSubstr("no --memory"));
   EXPECT_THAT(page_cache_warning(0, 4 * kMiB - 1, 4 * kMiB), IsEmpty());
   EXPECT_THAT(page_cache_warning(2 * kMiB, 8 * kMiB, 4 * kMiB), IsEmpty());
-  EXPECT_THAT(page_cache_warning(5 * kMiB, 8 * kMiB, 4 * kMiB), HasSubstr("5M by --memory"));
+  EXPECT_THAT(page_cache_warning(5 * kMiB, 8 * kMiB, 4 * kMiB), HasSubstr("5.00 MiB by --memory"));
 }
 
 TEST(MachineCheck, WithoutAGroupEveryCellIsSkippedWithTheReason) {

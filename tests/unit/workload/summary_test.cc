@@ -191,7 +191,7 @@ TEST(Summary, ShowsWhatARequestCost) {
   const auto rows = summarise(results);
   EXPECT_THAT(summary_csv(rows), HasSubstr(",0,80.5,2,0.5,3,4,2048,,1.75,62.5,67108864\n"));
   const std::string table = table_of(results);
-  EXPECT_THAT(table, AllOf(HasSubstr("what a request cost"), HasSubstr("read_KiB"),
+  EXPECT_THAT(table, AllOf(HasSubstr("what a request cost"), HasSubstr("rd_KiB"),
                            HasSubstr(" 2.000 "), HasSubstr("62.50"), HasSubstr("64.00")));
   for (const auto& line : lines_of(table)) EXPECT_LE(line.size(), 120U) << line;
 }
