@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr std::array<workload::Command, 7> kCommands{{
+constexpr std::array<workload::Command, 8> kCommands{{
     {"bench", "run every cell of schemes x filesystems x mount options and report",
      workload::run_bench_command},
     {"origin", "serve the workload's objects", workload::run_origin_command},

@@ -65,8 +65,10 @@ void become_user(const RunUser& user, int failure_fd) {
 
 /// The child's side between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become_program(char* const* arguments, pid_t parent, const RunUser* user,
-                                 int output_fd, int error_fd, int failure_fd) {
+                                 int group_fd, int output_fd, int error_fd, int failure_fd) {
   setpgid(0, 0);
+  // As long as it may: a group that root made takes nobody else's word.
+  if (group_fd >= 0 && write(group_fd, "0", 1) != 1) fail_to_start(failure_fd);
   if (user != nullptr) become_user(*user, failure_fd);
   // After the change of user, which takes the parent-death signal away.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -166,6 +168,11 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   if (error_log.get() < 0) {
     return run_problem("can't write '" + options.stderr_path + "': " + errno_text(errno));
   }
+  const bool has_group = !options.group_file.empty();
+  Descriptor group(has_group ? open(options.group_file.c_str(), O_WRONLY | O_CLOEXEC) : -1);
+  if (has_group && group.get() < 0) {
+    return run_problem("can't write '" + options.group_file + "': " + errno_text(errno));
+  }
   std::array<int, 2> output{-1, -1};
   std::array<int, 2> failure{-1, -1};
   if (pipe2(output.data(), O_CLOEXEC) != 0) {
@@ -187,7 +194,7 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) return run_problem("can't start " + child.name_ + ": " + errno_text(errno));
   if (pid == 0) {
-    become_program(arguments.data(), parent, options.user ? &*options.user : nullptr,
+    become_program(arguments.data(), parent, options.user ? &*options.user : nullptr, group.get(),
                    output_write.get(), error_log.get(), failure_write.get());
   }
   setpgid(pid, pid);  // Both sides do it, so that neither runs ahead of it.
@@ -196,7 +203,8 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   failure_write.reset();
   if (const int number = wait_for_exec(failure_read.get()); number != 0) {
     child.kill_group_and_reap();
-    return run_problem("can't execute '" + program + "': " + errno_text(number));
+    const std::string where = has_group ? " in the group of '" + options.group_file + "'" : "";
+    return run_problem("can't execute '" + program + "'" + where + ": " + errno_text(number));
   }
   child.process_fd_ = open_process(pid);
   child.output_fd_ = output_read.release();
@@ -249,18 +257,22 @@ void ChildProcess::kill_group_and_reap() {
   rusage use{};
   while (wait4(pid_, &status, 0, &use) < 0 && errno == EINTR) {
   }
-  finish(status, seconds_of(use.ru_utime) + seconds_of(use.ru_stime),
-         static_cast<uint64_t>(use.ru_maxrss) * 1024);
+  finish(status, use);
 }
 
-void ChildProcess::finish(int status, double cpu_s, uint64_t wait4_rss_bytes) {
+void ChildProcess::finish(int status, const rusage& use) {
   pump_output();
+  const auto wait4_rss_bytes = static_cast<uint64_t>(use.ru_maxrss) * 1024;
   ChildEnd end;
   end.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   end.killed = killed_;
-  end.use.cpu_s = cpu_s;
+  end.use.cpu_s = seconds_of(use.ru_utime) + seconds_of(use.ru_stime);
   end.use.peak_rss_bytes = sampled_rss_bytes_ > 0 ? sampled_rss_bytes_ : wait4_rss_bytes;
-  last_cpu_s_ = cpu_s;
+  end.use.counters.voluntary_switches = static_cast<uint64_t>(use.ru_nvcsw);
+  end.use.counters.involuntary_switches = static_cast<uint64_t>(use.ru_nivcsw);
+  end.use.counters.minor_faults = static_cast<uint64_t>(use.ru_minflt);
+  end.use.counters.major_faults = static_cast<uint64_t>(use.ru_majflt);
+  last_cpu_s_ = end.use.cpu_s;
   end_ = end;
 }
 

@@ -6,6 +6,7 @@
 // ties the parent-death signal to the thread that started the child.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "workload/experiment/expected.h"
+#include "workload/experiment/process_account.h"
 #include "workload/filesystem/run_user.h"
 
 namespace workload {
@@ -46,6 +48,8 @@ struct ChildOptions {
   std::string stdout_path;           ///< Appended to; must be writable.
   std::string stderr_path;           ///< Appended to; may equal `stdout_path`.
   std::optional<RunUser> user{};     ///< Whom it runs as; nothing is the caller.
+  /// It enters a group of processes by this `cgroup.procs`; empty: it stays in the caller's.
+  std::string group_file{};
 };
 
 /// What a child used. CPU seconds are user plus system, of all its threads and of the children it
@@ -55,6 +59,7 @@ struct ResourceUse {
   /// Largest resident set seen. Taken from /proc where it was sampled (the kernel's own figure in
   /// wait4 includes the runner's memory at the time of the fork).
   uint64_t peak_rss_bytes = 0;
+  ProcessCounters counters;  ///< Without the bytes from storage.
 };
 
 /// How a child ended.
@@ -105,7 +110,7 @@ class ChildProcess {
   friend class ChildWaiter;
   ChildProcess() = default;
   void pump_output();
-  void finish(int status, double cpu_s, uint64_t wait4_rss_bytes);
+  void finish(int status, const rusage& use);
   void close_descriptors();
   void kill_group_and_reap();
 

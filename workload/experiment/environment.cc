@@ -114,6 +114,10 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
   return colon == std::string_view::npos ? std::string() : std::string(line.substr(colon + 2));
 }
 
+uint64_t free_memory_bytes() {
+  return parse_meminfo_bytes(read_kernel_file("/proc/meminfo"), "MemAvailable");
+}
+
 uint64_t parse_meminfo_bytes(std::string_view meminfo, std::string_view key) {
   std::istringstream lines{std::string(meminfo)};
   for (std::string line; std::getline(lines, line);) {

@@ -34,6 +34,9 @@ std::vector<std::string> environment_warnings(const boost::json::object& environ
 /// First line with content of /proc/cpuinfo under `model name`; empty where there is none.
 std::string parse_cpu_model(std::string_view cpuinfo);
 
+/// Memory that could be had at present without swapping; 0 where the kernel does not say.
+uint64_t free_memory_bytes();
+
 /// Bytes of a line of /proc/meminfo such as `MemTotal`; 0 where there is none.
 uint64_t parse_meminfo_bytes(std::string_view meminfo, std::string_view key);
 

@@ -10,6 +10,7 @@
 #include "storage/base/units.h"
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
+#include "workload/experiment/memory_limit.h"
 #include "workload/experiment/progress.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/experiment/work_digest.h"
@@ -164,6 +165,11 @@ Expected<void> Experiment::open_folder() {
     }
   }
   results.warnings = environment_warnings(results.environment);
+  const bool keeps_files = std::any_of(plan_.cells.begin(), plan_.cells.end(),
+                                       [](const CellPlan& cell) { return cell.needs_path; });
+  auto in_memory =
+      page_cache_warning(options_.memory_bytes, free_memory_bytes(), options_.cache_size_bytes);
+  if (keeps_files && !in_memory.empty()) results.warnings.push_back(std::move(in_memory));
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));
     if (auto done = describe_cell(cell); !done) return done;
@@ -328,7 +334,12 @@ std::string describe_privileges(const ExperimentOptions& options, const Plan& pl
       plan.cells.begin(), plan.cells.end(),
       [](const CellPlan& cell) { return !cell.filesystem.empty() && cell.filesystem != "here"; });
   std::string text = "privileges: ";
-  text += root_cells ? "root, to mount and for devices" : "none";
+  const bool limited = options.memory_bytes > 0 && !plan.cells.empty();
+  text += root_cells ? "root, to mount and for devices" : limited ? "root" : "none";
+  if (limited) {
+    text += std::string(root_cells ? ", and" : ",") + " to limit memory to " +
+            storage::format_size(options.memory_bytes) + " (a cgroup for each run)";
+  }
   if (geteuid() == 0) {
     text += "; the programs run as " +
             (options.user.empty() ? std::string("an ordinary user where one can reach the folders")

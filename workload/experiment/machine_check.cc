@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "storage/base/units.h"
+#include "workload/experiment/memory_limit.h"
 #include "workload/filesystem/cache_device.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/filesystem/filesystem_kind.h"
@@ -22,6 +23,7 @@ constexpr uint64_t kTrialBytesMax = storage::kMiB * 1024;
 
 MachineCheck::MachineCheck(const ExperimentOptions& options, StopSignals* stop)
     : options_(options), stop_(stop) {
+  if (options.memory_bytes > 0) no_memory_limit_ = why_no_memory_limit(options.memory_bytes);
   if (geteuid() != 0) {
     no_mounts_ = "needs root";
   } else if (needs_root(options)) {
@@ -31,6 +33,10 @@ MachineCheck::MachineCheck(const ExperimentOptions& options, StopSignals* stop)
 }
 
 std::string MachineCheck::why_not(const CellPlan& cell) {
+  return no_memory_limit_.empty() ? why_not_place(cell) : no_memory_limit_;
+}
+
+std::string MachineCheck::why_not_place(const CellPlan& cell) {
   if (cell.filesystem.empty() || cell.filesystem == "here") return {};
   if (!no_mounts_.empty()) {
     return no_mounts_ == "needs root"

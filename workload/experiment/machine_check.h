@@ -25,10 +25,12 @@ class MachineCheck {
 
  private:
   std::string try_out(const CellPlan& cell) const;
+  std::string why_not_place(const CellPlan& cell);
 
   const ExperimentOptions& options_;
   StopSignals* stop_;
-  std::string no_mounts_;  ///< Why nothing can be mounted; empty where it can.
+  std::string no_memory_limit_;  ///< Why memory can't be limited as asked for; empty where it can.
+  std::string no_mounts_;        ///< Why nothing can be mounted; empty where it can.
   std::map<std::pair<std::string, std::string>, std::string> tried_;
 };
 

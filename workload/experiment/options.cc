@@ -170,7 +170,7 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 24> kOptions{{
+constexpr std::array<OptionRow, 25> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; webproxy[:ENGINE] is no cache but the filesystem by "
      "itself",
@@ -193,6 +193,8 @@ constexpr std::array<OptionRow, 24> kOptions{{
     {"user", "NAME", "whom root lets the programs run as (the user of sudo, or nobody)", false,
      set_user},
     {"cache-size", "SIZE", "capacity of the cache, all disks together (1G)", false, set_cache_size},
+    {"memory", "SIZE", "memory of the system under test, page cache included; as root (no limit)",
+     false, set_memory},
     {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
@@ -323,6 +325,7 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;
   out["cache-size"] = std::to_string(options.cache_size_bytes);
+  if (options.memory_bytes > 0) out["memory"] = std::to_string(options.memory_bytes);
   if (!options.trace.empty()) out["trace"] = options.trace;
   char scale[32];
   const std::string time_scale(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);

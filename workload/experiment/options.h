@@ -33,6 +33,7 @@ struct ExperimentOptions {
   std::string directory;                            ///< Empty: the result folder.
   std::string user;  ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
+  uint64_t memory_bytes = 0;  ///< Limit of the system under test, page cache included; 0: none.
   std::string workload = "polymix4";
   std::string trace;                    ///< Empty: the workload.
   std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.

@@ -10,6 +10,8 @@ namespace workload {
 namespace {
 
 constexpr uint64_t kDisksMax = 64;
+/// Less would be below what a proxy with an empty cache takes.
+constexpr uint64_t kMemoryBytesMin = 16 * storage::kMiB;
 
 Problem wrong_place(std::string_view option, std::string_view value, std::string_view right) {
   return usage_problem("--" + std::string(option) + " '" + std::string(value) +
@@ -123,6 +125,16 @@ Expected<void> set_device_paths(ExperimentOptions& options,
 Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values) {
   if (values.front().empty()) return wrong_place("user", "", "must be the name of a user");
   options.user = values.front();
+  return {};
+}
+
+Expected<void> set_memory(ExperimentOptions& options, const std::vector<std::string>& values) {
+  const auto size = storage::parse_size_bytes(values.front());
+  if (!size || *size < kMemoryBytesMin || *size > (uint64_t{1} << 50)) {
+    return wrong_place("memory", values.front(),
+                       "must be a size of at least 16M, e.g. 64M; without it there is no limit");
+  }
+  options.memory_bytes = *size;
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The options of `cacheoff bench` that say where caches live, and on what.
+// The options of `cacheoff bench` that say where caches live, on what, and with how much memory.
 #pragma once
 
 #include <string>
@@ -22,6 +22,7 @@ Expected<void> set_mkfs(ExperimentOptions& options, const std::vector<std::strin
 Expected<void> set_disks(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_device_paths(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values);
+Expected<void> set_memory(ExperimentOptions& options, const std::vector<std::string>& values);
 
 /// Names of the filesystems that can be asked for, separated by blanks.
 std::string filesystem_names();

@@ -17,6 +17,10 @@ double growth(uint64_t before, uint64_t after) {
   return after > before ? static_cast<double>(after - before) : 0;
 }
 
+std::filesystem::path proc_folder_of(pid_t pid) {
+  return "/proc/" + std::to_string(pid);
+}
+
 uint64_t difference(uint64_t before, uint64_t after) {
   return after > before ? after - before : 0;
 }
@@ -38,21 +42,40 @@ MachineSnapshot RunWatch::look() {
   for (const pid_t helper : read_children(proxy_.pid())) {
     now.helper_cpu_s += read_cpu_s(helper).value_or(0);
     helper_peak_rss_bytes_ = std::max(helper_peak_rss_bytes_, read_peak_rss_bytes(helper));
+    if (const auto counters = read_process_counters(proc_folder_of(helper))) {
+      now.helper_counters += *counters;
+    }
   }
+  now.proxy_loop_cpu_s =
+      read_main_thread_cpu_s(proc_folder_of(proxy_.pid()), proxy_.pid()).value_or(now.proxy_cpu_s);
+  now.proxy_counters = read_process_counters(proc_folder_of(proxy_.pid()));
+  now.origin_counters = read_process_counters(proc_folder_of(origin_.pid()));
   return now;
 }
 
 void RunWatch::begin() {
   begin_ = look();
+  for (const pid_t helper : read_children(proxy_.pid())) {
+    const double cpu_s = read_cpu_s(helper).value_or(0);
+    helpers_.push_back({helper, cpu_s, cpu_s, 0});
+  }
 }
 
 void RunWatch::sample() {
   ++samples_;
   if (read_process_state(proxy_.pid()) == 'D') ++blocked_samples_;
+  for (auto& helper : helpers_) {
+    if (read_process_state(helper.pid) == 'D') ++helper.blocked_samples;
+  }
 }
 
 void RunWatch::end() {
   end_ = look();
+  reads_directly_ = reads_directly(proc_folder_of(proxy_.pid()));
+  for (auto& helper : helpers_) {
+    helper.cpu_s = read_cpu_s(helper.pid).value_or(helper.cpu_s);
+    reads_directly_ = reads_directly_ || reads_directly(proc_folder_of(helper.pid));
+  }
   proxy_.sample_memory();
   origin_.sample_memory();
 }
@@ -66,6 +89,16 @@ void RunWatch::observe(RunObservation& seen) const {
   seen.origin_cpu_share = share(origin_cpu_s(), length_s());
   seen.proxy_blocked_share =
       share(static_cast<double>(blocked_samples_), static_cast<double>(samples_));
+  seen.proxy_loop_share =
+      share(std::max(0.0, end_.proxy_loop_cpu_s - begin_.proxy_loop_cpu_s), length_s());
+  for (const auto& helper : helpers_) {
+    const double cpu = share(helper.cpu_s - helper.begin_cpu_s, length_s());
+    const double blocked =
+        share(static_cast<double>(helper.blocked_samples), static_cast<double>(samples_));
+    if (cpu + blocked <= seen.helper_cpu_share + seen.helper_blocked_share) continue;
+    seen.helper_cpu_share = cpu;
+    seen.helper_blocked_share = blocked;
+  }
   if (const auto disk = disk_growth()) {
     seen.disk_busy_share = share(static_cast<double>(disk->busy_ms), length_s() * 1000);
   }
@@ -75,6 +108,18 @@ void RunWatch::observe(RunObservation& seen) const {
     seen.steal_share = share(growth(begin_.cpu->steal, end_.cpu->steal), total);
   }
   seen.clock_step_s = end_.clock_offset_s - begin_.clock_offset_s;
+}
+
+ProgramCounters RunWatch::counters() const {
+  const auto between = [](const auto& before, const auto& after) {
+    return before && after ? std::optional(after->since(*before)) : std::nullopt;
+  };
+  ProgramCounters out;
+  out.proxy = between(begin_.proxy_counters, end_.proxy_counters);
+  out.origin = between(begin_.origin_counters, end_.origin_counters);
+  out.helper = end_.helper_counters.since(begin_.helper_counters);
+  out.reads_directly = reads_directly_;
+  return out;
 }
 
 std::optional<DiskCounters> RunWatch::disk_growth() const {

@@ -10,6 +10,8 @@
 
 #include "workload/experiment/child_process.h"
 #include "workload/experiment/machine_stats.h"
+#include "workload/experiment/process_account.h"
+#include "workload/experiment/run_cost.h"
 #include "workload/experiment/verdict.h"
 
 namespace workload {
@@ -24,6 +26,18 @@ struct MachineSnapshot {
   double proxy_cpu_s = 0;
   double origin_cpu_s = 0;
   double helper_cpu_s = 0;
+  double proxy_loop_cpu_s = 0;  ///< Of the proxy's main thread, which its event loop runs on.
+  std::optional<ProcessCounters> proxy_counters;
+  std::optional<ProcessCounters> origin_counters;
+  ProcessCounters helper_counters;
+};
+
+/// A process that the proxy has started.
+struct WatchedHelper {
+  pid_t pid = 0;
+  double begin_cpu_s = 0;
+  double cpu_s = 0;
+  uint64_t blocked_samples = 0;
 };
 
 /// Watches the proxy and the origin of a run from begin() to end(). One thread.
@@ -54,6 +68,8 @@ class RunWatch {
   double helper_cpu_s() const { return std::max(0.0, end_.helper_cpu_s - begin_.helper_cpu_s); }
   /// The most memory that any one of them had.
   uint64_t helper_peak_rss_bytes() const { return helper_peak_rss_bytes_; }
+  /// Growth of the counters of proxy, origin and helpers; the load generator's are the caller's.
+  ProgramCounters counters() const;
   /// Seconds between begin() and end().
   double length_s() const;
 
@@ -68,6 +84,8 @@ class RunWatch {
   std::vector<BlockDevice> devices_;
   MachineSnapshot begin_;
   MachineSnapshot end_;
+  std::vector<WatchedHelper> helpers_;  ///< Those that were there at begin().
+  bool reads_directly_ = false;
   uint64_t helper_peak_rss_bytes_ = 0;
   uint64_t samples_ = 0;
   uint64_t blocked_samples_ = 0;

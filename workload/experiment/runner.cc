@@ -13,7 +13,9 @@
 #include "storage/base/units.h"
 #include "workload/experiment/access_log_count.h"
 #include "workload/experiment/http_fetch.h"
+#include "workload/experiment/memory_limit.h"
 #include "workload/experiment/program_commands.h"
+#include "workload/experiment/run_cost.h"
 #include "workload/experiment/run_places.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/experiment/storage_account.h"
@@ -57,7 +59,7 @@ uint64_t errors_over_phases(const boost::json::object& record) {
 }
 
 /// The run's programs and places. Members end in the reverse order: first the load, then the proxy
-/// and the origin, and the cache's places last.
+/// and the origin, then the cache's places and the group that limits memory.
 class Run {
  public:
   Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
@@ -77,7 +79,8 @@ class Run {
   Expected<void> start_servers();
   Expected<storage::HostPort> start_server(std::optional<ChildProcess>& child,
                                            const std::vector<std::string>& command,
-                                           const std::string& log_name);
+                                           const std::string& log_name,
+                                           const std::string& group_file = {});
   Expected<void> drive_load();
   Expected<void> wait_for_load();
   void keep_pages();
@@ -93,6 +96,7 @@ class Run {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
+  std::unique_ptr<MemoryLimit> memory_;  ///< Goes last: pages of the places are charged to it.
   std::unique_ptr<CachePlaces> places_;
   std::optional<ChildProcess> origin_;
   std::optional<ChildProcess> proxy_;
@@ -116,10 +120,11 @@ Expected<void> Run::make_places() {
 
 Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child,
                                               const std::vector<std::string>& command,
-                                              const std::string& log_name) {
+                                              const std::string& log_name,
+                                              const std::string& group_file) {
   if (auto done = note_command(request_.folder, command); !done) return done.error();
-  auto started =
-      ChildProcess::start({command, log_path(log_name), log_path(log_name), request_.user});
+  auto started = ChildProcess::start(
+      {command, log_path(log_name), log_path(log_name), request_.user, group_file});
   if (!started) return started.error();
   child = std::move(*started);
   auto line = child->wait_ready(": listening on ", kReadyTimeMax, &stop_);
@@ -143,10 +148,17 @@ Expected<void> Run::start_servers() {
     caches.push_back(cache_dir_argument(request_.cell, path, share));
   }
   if (caches.empty()) caches.push_back(cache_dir_argument(request_.cell, {}, share));
+  std::string group_file;
+  if (options_.memory_bytes > 0) {
+    auto limit = MemoryLimit::make(options_.memory_bytes, request_.scratch->journal());
+    if (!limit) return limit.error();
+    memory_ = std::move(*limit);
+    group_file = memory_->entrance();
+  }
   auto proxy = start_server(
       proxy_,
       proxy_command(programs_.proxy, caches, log_path("access.log"), options_.proxy_options),
-      "proxy.log");
+      "proxy.log", group_file);
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
   return {};
@@ -159,6 +171,7 @@ Expected<void> Run::drive_load() {
   if (auto done = note_command(request_.folder, command); !done) return done.error();
   watch_.emplace(*proxy_, *origin_, places_->devices());
   watch_->begin();
+  if (memory_) memory_->begin();
   auto started =
       ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
   if (!started) return started.error();
@@ -185,6 +198,7 @@ Expected<void> Run::wait_for_load() {
     if (const auto end = load_->poll_end()) {
       load_end_ = *end;
       watch_->end();
+      if (memory_) memory_->end();
       return {};
     }
     watch_->sample();
@@ -283,6 +297,7 @@ RunObservation Run::observe(boost::json::object& record) const {
     seen.offered = count_at(record, "offered");
     seen.unsent = seen.offered - std::min(seen.offered, count_at(record, "sent"));
   }
+  if (memory_) seen.memory_excess_share = memory_excess(memory_->account());
   compare_hits(record, seen);
   return seen;
 }
@@ -316,6 +331,14 @@ Expected<boost::json::object> Run::make_record() {
     if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
   }
   record["disk"] = watch_->disk();
+  ProgramCounters counters = watch_->counters();
+  counters.load = load_end_.use.counters;
+  add_run_costs(record, counters);
+  record["memory"] = nullptr;
+  if (memory_) {
+    record["memory"] = memory_to_json(memory_->account());
+    for (auto& line : memory_warnings(memory_->account())) warnings_.push_back(std::move(line));
+  }
   record["steal_percent"] =
       json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
   record["machine_busy_percent"] = json_number(

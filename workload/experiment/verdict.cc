@@ -16,9 +16,11 @@ std::string_view find_limit(const RunObservation& seen) {
   if (seen.load_cpu_share >= kSaturatedShare || !seen.generator_limit.empty()) {
     return kLimitedByLoad;
   }
-  const double loop_share = seen.proxy_cpu_share + seen.proxy_blocked_share;
-  if (loop_share >= kSaturatedShare) {
-    return seen.proxy_blocked_share > seen.proxy_cpu_share ? kLimitedByDisk : kLimitedByProxy;
+  if (seen.proxy_loop_share + seen.proxy_blocked_share >= kSaturatedShare) {
+    return seen.proxy_blocked_share > seen.proxy_loop_share ? kLimitedByDisk : kLimitedByProxy;
+  }
+  if (seen.helper_cpu_share + seen.helper_blocked_share >= kSaturatedShare) {
+    return seen.helper_blocked_share > seen.helper_cpu_share ? kLimitedByDisk : kLimitedByHelper;
   }
   if (seen.disk_busy_share.value_or(0) >= kSaturatedShare) return kLimitedByDisk;
   if (seen.origin_cpu_share >= kSaturatedShare) return kLimitedByOrigin;
@@ -64,6 +66,9 @@ RunVerdict judge_run(const RunObservation& seen) {
   if (seen.others_busy_share.value_or(0) > kOthersShareMax) {
     warn("other programs used " + decimal(*seen.others_busy_share * 100, 0) +
          " % of the machine's CPU time");
+  }
+  if (seen.memory_excess_share > kMemoryExcessMax) {
+    warn("the memory limit was exceeded by " + decimal(seen.memory_excess_share * 100, 0) + " %");
   }
   if (std::fabs(seen.clock_step_s) > kClockStepMax) {
     warn("the wall clock was set by " + decimal(seen.clock_step_s, 3) + " s during the run");

@@ -12,6 +12,7 @@ namespace workload {
 /// Values of `limited_by`.
 inline constexpr std::string_view kLimitedByLoad = "load_generator_cpu";
 inline constexpr std::string_view kLimitedByProxy = "proxy_cpu";
+inline constexpr std::string_view kLimitedByHelper = "helper_cpu";
 inline constexpr std::string_view kLimitedByDisk = "disk";
 inline constexpr std::string_view kLimitedByOrigin = "origin_cpu";
 inline constexpr std::string_view kLimitedByMachine = "machine_cpu";
@@ -20,16 +21,25 @@ inline constexpr std::string_view kLimitedByOffer = "offered_load";
 /// What was seen during one run. Shares are 0 to 1.
 struct RunObservation {
   double load_cpu_share = 0;    ///< CPU time over wall time; 1 is one CPU, kept busy throughout.
-  double proxy_cpu_share = 0;   ///< Likewise.
+  double proxy_cpu_share = 0;   ///< Likewise, all its threads together.
   double origin_cpu_share = 0;  ///< Likewise.
+  /// The same of the thread that the proxy's event loop runs on: threads that do its I/O may use
+  /// more than a CPU together while the loop has nothing to do.
+  double proxy_loop_share = 0;
   /// Share of samples in which the proxy's event loop waited for a device.
   double proxy_blocked_share = 0;
+  /// Of the helper process that was the fullest: CPU time, and samples in which it waited for a
+  /// device.
+  double helper_cpu_share = 0;
+  double helper_blocked_share = 0;
   std::optional<double> disk_busy_share;     ///< Of the device under the cache.
   std::optional<double> machine_busy_share;  ///< Of all CPUs of the machine.
   /// Of all CPUs, what others than the run's three programs used; the kernel's own threads too.
   std::optional<double> others_busy_share;
   std::optional<double> steal_share;  ///< CPU time that the hypervisor gave to others.
   double clock_step_s = 0;            ///< How far the wall clock was set, either way.
+  /// By how much the system under test exceeded its memory limit, as a share of it.
+  double memory_excess_share = 0;
   uint64_t requests = 0;
   uint64_t errors = 0;
   uint64_t wrong_bodies = 0;
@@ -62,6 +72,8 @@ inline constexpr double kStealShareMax = 0.01;
 inline constexpr double kOthersShareMax = 0.25;
 /// Share of the offered requests that may remain unsent in a valid run.
 inline constexpr double kUnsentShareMax = 0.01;
+/// By what share the memory limit may be exceeded in a valid run.
+inline constexpr double kMemoryExcessMax = 0.05;
 /// How far the wall clock may move in a valid run, in seconds.
 inline constexpr double kClockStepMax = 0.1;
 

@@ -28,11 +28,12 @@ struct KindName {
   std::string_view name;
 };
 
-constexpr std::array<KindName, 4> kKindNames{{
+constexpr std::array<KindName, 5> kKindNames{{
     {JournalEntry::Kind::kImage, "image"},
     {JournalEntry::Kind::kMount, "mount"},
     {JournalEntry::Kind::kFolder, "folder"},
     {JournalEntry::Kind::kNode, "node"},
+    {JournalEntry::Kind::kCgroup, "cgroup"},
 }};
 
 std::string_view name_of(JournalEntry::Kind kind) {

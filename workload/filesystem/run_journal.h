@@ -1,9 +1,10 @@
 // What a runner makes outside its own memory, written down before it is made, so that a later start
 // can clear up after one that was killed.
 //
-// All of it lies in one scratch folder, `cacheoff-scratch-PID`, and the journal is a file in there:
-// it is found by the folder's name, also after a reboot. Names in the journal never lead out of the
-// folder, so that a journal that somebody else put there can't name what is not its own.
+// All of it but groups of processes lies in one scratch folder, `cacheoff-scratch-PID`, and the
+// journal is a file in there: it is found by the folder's name, also after a reboot. Names in the
+// journal never lead out of the folder, and those of groups hold their owner, so that a journal
+// that somebody else put there can't name what is not its own.
 #pragma once
 
 #include <sys/types.h>
@@ -44,6 +45,7 @@ struct JournalEntry {
     kMount,   ///< A mount point in the folder.
     kFolder,  ///< A folder in the folder.
     kNode,    ///< A device node in the folder.
+    kCgroup,  ///< A group of processes, by its cgroup_name(); the only one outside the folder.
   };
   Kind kind = Kind::kImage;
   std::string name;  ///< In the folder: one part, not `.` or `..`.

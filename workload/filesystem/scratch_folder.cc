@@ -21,6 +21,7 @@
 #include "workload/experiment/mount_table.h"
 #include "workload/filesystem/filesystem_mount.h"
 #include "workload/filesystem/loop_device.h"
+#include "workload/filesystem/memory_cgroup.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -57,6 +58,7 @@ bool is_below(const std::string& path, const std::filesystem::path& folder) {
 struct DeadRun {
   std::filesystem::path folder;
   OwnedFd lock;
+  std::vector<std::string> cgroups;  ///< Made by it, by its journal and by their names.
 };
 
 /// Nothing where its owner lives, where it is another user's, or where it is no scratch folder.
@@ -64,7 +66,7 @@ std::optional<DeadRun> find_dead_run(const std::filesystem::path& folder) {
   const auto pid = pid_in_name(folder.filename().string());
   if (!pid || !is_own_folder(folder, S_IWGRP | S_IWOTH)) return std::nullopt;
   std::error_code failure;
-  DeadRun run{std::filesystem::canonical(folder, failure), {}};
+  DeadRun run{std::filesystem::canonical(folder, failure), {}, {}};
   if (failure) return std::nullopt;
   const auto file = folder / RunJournal::kFileName;
   run.lock = OwnedFd(open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -75,6 +77,13 @@ std::optional<DeadRun> find_dead_run(const std::filesystem::path& folder) {
   // Killed before the journal's first line was there; or the owner is about to write it.
   const bool lives = journal ? is_running(journal->owner) : kill(*pid, 0) == 0 || errno != ESRCH;
   if (lives) return std::nullopt;
+  if (!journal) return run;
+  for (const auto& entry : journal->left) {
+    // A journal that somebody else put there can't name the group of another.
+    if (entry.kind == JournalEntry::Kind::kCgroup && cgroup_owner(entry.name) == journal->owner) {
+      run.cgroups.push_back(entry.name);
+    }
+  }
   return run;
 }
 
@@ -138,6 +147,20 @@ std::string counted(size_t count, const char* what) {
   return std::string(", ") + std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// The groups that are still there.
+std::vector<std::filesystem::path> cgroups_of(const DeadRun& run) {
+  std::vector<std::filesystem::path> found;
+  if (run.cgroups.empty()) return found;
+  const auto hierarchy = find_memory_hierarchy();
+  for (const auto& name : run.cgroups) {
+    std::error_code failure;
+    if (hierarchy && std::filesystem::exists(hierarchy->root / name, failure)) {
+      found.push_back(hierarchy->root / name);
+    }
+  }
+  return found;
+}
+
 void clear_up(const DeadRun& run, CleanUp& done) {
   const size_t processes = end_processes(run.folder);
   const auto mounts = mounts_below(run.folder);
@@ -147,6 +170,12 @@ void clear_up(const DeadRun& run, CleanUp& done) {
     // By now the kernel may have let it go by itself.
     const auto detached = detach_loop_device(loop);
     if (!detached) done.failures.push_back(detached.error().text);
+  }
+  for (const auto& group : cgroups_of(run)) {
+    // Its processes must be gone first, and what was mounted is charged to it.
+    if (!remove_cgroup(group)) {
+      done.failures.push_back("can't remove the group '" + group.string() + "'");
+    }
   }
   if (!mounts_below(run.folder).empty()) {
     done.failures.push_back("something is still mounted below '" + run.folder.string() + "'");
@@ -286,6 +315,8 @@ CleanUp clean_up_leftovers(const std::vector<std::filesystem::path>& directories
   for (const auto& folder : folders) {
     if (const auto run = find_dead_run(folder)) clear_up(*run, done);
   }
+  // Of one that was killed while it only tried whether it could.
+  if (const auto hierarchy = find_memory_hierarchy()) remove_dead_cgroups(*hierarchy);
   std::set<std::filesystem::path> ignored;
   add_noted_folders(ignored);  // Forgets those that are gone now.
   return done;

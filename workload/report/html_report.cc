@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <iterator>
 
 #include "workload/report/json_text.h"
 
@@ -149,6 +150,29 @@ std::string stores_html(const std::vector<SummaryRow>& rows) {
   return out + "</table></div>\n";
 }
 
+std::string costs_html(const std::vector<SummaryRow>& rows) {
+  if (!any_costs_known(rows)) return {};
+  constexpr std::string_view kTitles[] = {
+      "CPU, &micro;s",     "context switches", "page faults",  "disk reads",
+      "disk writes",       "read, KiB",        "written, KiB", "disk write amplification",
+      "page cache hit, %", "most memory, MiB"};
+  static_assert(std::size(kTitles) == kCostColumns.size());
+  std::string out =
+      "<p>What a request cost, medians over the runs: CPU time, context switches and page faults "
+      "of the proxy and what it started; operations and bytes of the disks. Then disk bytes "
+      "written to bytes published, the share of the bytes read that no disk had to give, and, "
+      "where memory was limited, the most that was in use.</p>\n<div class=\"scroll\"><table>\n"
+      "<tr><th>cell</th>";
+  for (const auto& title : kTitles) out += "<th class=\"n\">" + std::string(title) + "</th>";
+  out += "</tr>\n";
+  for (const auto& row : rows) {
+    out += "<tr>" + cell(html_escape(row.name));
+    for (const auto& field : cost_fields(row.costs)) out += cell(html_escape(field), true);
+    out += "</tr>\n";
+  }
+  return out + "</table></div>\n";
+}
+
 std::string limits_html(const std::vector<SummaryRow>& rows, const Results& results) {
   std::string out =
       "<h2>What limited each cell</h2>\n<div class=\"scroll\"><table>\n<tr><th>cell</th>"
@@ -171,7 +195,7 @@ std::string limits_html(const std::vector<SummaryRow>& rows, const Results& resu
              median(result, "disk.write_bytes", kMebibyte) + "</tr>\n";
     }
   }
-  return out + "</table></div>\n";
+  return out + "</table></div>\n" + costs_html(rows);
 }
 
 std::string details_html(std::string_view title, const boost::json::object& object) {

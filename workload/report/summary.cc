@@ -143,6 +143,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.store_evictions = median_of(run_values(cell, "storage.evictions"));
   row.write_amplification = median_of(run_values(cell, "storage.write_amplification"));
   row.io_per_request = median_of(run_values(cell, "storage.io_per_request"));
+  row.costs = cell_costs(cell);
   row.limited_by = most_frequent_limit(cell);
   row.runs = row.throughput_rps.n;
   row.valid = is_valid(cell, row.runs);
@@ -254,6 +255,22 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
          "reason\n\n";
 }
 
+/// The third table: what a request cost; empty where no run says.
+std::string cost_table(const std::vector<SummaryRow>& rows) {
+  if (!any_costs_known(rows)) return {};
+  std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options"}};
+  for (const auto& column : kCostColumns) lines.front().emplace_back(column.title);
+  for (const auto& row : rows) {
+    lines.push_back(
+        {one_line(row.scheme), text_or_dash(place_text(row)), text_or_dash(row.mount_options)});
+    for (auto& field : cost_fields(row.costs)) lines.back().push_back(std::move(field));
+  }
+  return layout(lines, {3, 2 + kCostColumns.size()}) +
+         "what a request cost: CPU time, context switches and page faults of the proxy and what it "
+         "started; operations\nand bytes of the disks. Then disk bytes written to bytes published, "
+         "bytes read that no disk had to give,\nand with --memory the most memory in use\n\n";
+}
+
 std::string explain_marks(const std::vector<SummaryRow>& rows) {
   const auto any = [&](auto matches) { return std::any_of(rows.begin(), rows.end(), matches); };
   std::string out;
@@ -285,8 +302,9 @@ std::string medians_of(size_t runs) {
 
 std::string numbers(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.6g", *value);
+  char buffer[512];
+  // Counts of bytes in full: a power of ten is no number to every reader of CSV.
+  std::snprintf(buffer, sizeof buffer, std::fabs(*value) >= 1e5 ? "%.0f" : "%.6g", *value);
   return buffer;
 }
 
@@ -315,6 +333,13 @@ std::string declined_text(const SummaryRow& row, const char* separator) {
     text += one_line(reason) + '=' + whole_text(count);
   }
   return text;
+}
+
+bool any_costs_known(const std::vector<SummaryRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const SummaryRow& row) {
+    return std::any_of(row.costs.begin(), row.costs.end(),
+                       [](const auto& cost) { return cost.has_value(); });
+  });
 }
 
 bool any_store_told(const std::vector<SummaryRow>& rows) {
@@ -378,7 +403,9 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "scheme,filesystem,mount_options,throughput,response_time,hit_ratio,throughput_low,"
       "throughput_high,response_time_low,response_time_high,hit_ratio_low,hit_ratio_high,"
       "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name,"
-      "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks\n";
+      "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks";
+  for (const auto& column : kCostColumns) out += ',' + std::string(column.csv_title);
+  out += '\n';
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -396,7 +423,9 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
          {row.store_operations, row.store_evictions, row.write_amplification, row.io_per_request}) {
       out += ',' + numbers(figure);
     }
-    out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + '\n';
+    out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks);
+    for (const auto& cost : row.costs) out += ',' + numbers(cost);
+    out += '\n';
   }
   return out;
 }
@@ -406,7 +435,7 @@ std::string summary_text(const Results& results, const std::vector<SummaryRow>& 
   lines.emplace_back(kTextColumns.begin(), kTextColumns.end());
   lines.emplace_back(kTextUnits.begin(), kTextUnits.end());
   for (const auto& row : rows) lines.push_back(text_fields(row));
-  std::string out = layout(lines, {3, 8}) + '\n' + store_table(rows);
+  std::string out = layout(lines, {3, 8}) + '\n' + store_table(rows) + cost_table(rows);
   size_t runs_max = 0;
   for (const auto& row : rows) runs_max = std::max(runs_max, row.runs);
   if (runs_max == 0) {

@@ -1,6 +1,7 @@
 // One row a cell: the table that an experiment ends in, as text and as CSV.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "workload/measure/statistics.h"
+#include "workload/report/cost_columns.h"
 #include "workload/report/results.h"
 
 namespace workload {
@@ -41,9 +43,11 @@ struct SummaryRow {
   std::optional<double> store_evictions;
   std::optional<double> write_amplification;  ///< Bytes written to bytes published.
   std::optional<double> io_per_request;       ///< File operations a request of a client.
-  std::string limited_by;                     ///< Of most runs; empty without a run.
-  size_t runs = 0;                            ///< Runs that count.
-  bool valid = false;  ///< At least one run counts, and none carries a warning.
+  /// What a request cost, see kCostColumns.
+  std::array<std::optional<double>, kCostColumns.size()> costs{};
+  std::string limited_by;  ///< Of most runs; empty without a run.
+  size_t runs = 0;         ///< Runs that count.
+  bool valid = false;      ///< At least one run counts, and none carries a warning.
   Distinction distinction = Distinction::kFirst;
   std::vector<std::string> notes;  ///< Warnings and failures, each kind once.
 };
@@ -71,12 +75,15 @@ std::string whole_text(const std::optional<double>& count);
 /// Whether any proxy told what its store did.
 bool any_store_told(const std::vector<SummaryRow>& rows);
 
+/// Whether any run says what a request cost.
+bool any_costs_known(const std::vector<SummaryRow>& rows);
+
 /// summary.csv: the six columns of the contract and then more; missing figures are empty.
 /// Throughput is in responses a second, response times in ms, ratios in percent.
 std::string summary_csv(const std::vector<SummaryRow>& rows);
 
-/// summary.txt: the table, what its marks mean, how many runs are missing for intervals, what was
-/// skipped, and the warnings.
+/// summary.txt: the tables, what their marks mean, how many runs are missing for intervals, what
+/// was skipped, and the warnings.
 std::string summary_text(const Results& results, const std::vector<SummaryRow>& rows);
 
 /// A figure to four significant digits, never in powers of ten: `1234`, `12.34`, `0.123`; `-` for

@@ -52,7 +52,9 @@ TEST(ExperimentOptions, WrongValuesNameOptionValueAndWhatIsRight) {
   EXPECT_THAT(problem_of("scheme", {"ufs,memory,ufs"}), HasSubstr("'ufs': is named twice"));
   EXPECT_THAT(problem_of("filesystem", {"here", "here"}), HasSubstr("is named twice"));
   EXPECT_THAT(problem_of("mount", {"a b"}), HasSubstr("without blanks"));
-  EXPECT_THAT(problem_of("memory", {"1G"}), HasSubstr("no such option"));
+  EXPECT_THAT(problem_of("memory", {"little"}), HasSubstr("--memory 'little'"));
+  EXPECT_THAT(problem_of("memory", {"1M"}), HasSubstr("at least 16M"));
+  EXPECT_THAT(problem_of("memories", {"1G"}), HasSubstr("no such option"));
 }
 
 TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
@@ -63,10 +65,10 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_NE(row.set, nullptr);
   }
   for (const auto* name :
-       {"scheme", "filesystem", "mount",       "directory", "cache-size", "workload",
-        "trace",  "load",       "time-scale",  "until",     "phases",     "repeat",
-        "seed",   "order",      "quick",       "out",       "resume",     "dry-run",
-        "mkfs",   "disks",      "device-path", "yes",       "user",       "clean-up"}) {
+       {"scheme", "filesystem", "mount",    "directory", "cache-size", "workload", "trace",
+        "load",   "time-scale", "until",    "phases",    "repeat",     "seed",     "order",
+        "quick",  "out",        "resume",   "dry-run",   "mkfs",       "disks",    "device-path",
+        "yes",    "user",       "clean-up", "memory"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
 }
@@ -124,6 +126,8 @@ TEST(ExperimentOptions, JsonGivesThemBack) {
   ASSERT_TRUE(set_option(options, "disks", {"0,2"}));
   ASSERT_TRUE(set_option(options, "device-path", {"/dev/a,/dev/b"}));
   ASSERT_TRUE(set_option(options, "user", {"someone"}));
+  ASSERT_TRUE(set_option(options, "memory", {"64M"}));
+  EXPECT_EQ(options.memory_bytes, 64ULL << 20);
   const auto back = options_from_json(options_to_json(options));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(options_to_json(*back), options_to_json(options));

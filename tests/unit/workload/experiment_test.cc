@@ -133,7 +133,9 @@ TEST_F(ExperimentTest, RunsEveryCellEveryRoundAndKeepsWhatCameOut) {
     const auto& run = cell.runs[0];
     for (const auto* key :
          {"cpu_s.proxy", "cpu_s.load", "cpu_s.origin", "cpu_s.helper", "peak_rss_bytes.proxy",
-          "disk.read_bytes", "limited_by", "warnings", "valid", "run", "seed", "throughput_rps"}) {
+          "disk.read_bytes", "context_switches.load.voluntary", "page_faults.proxy.minor",
+          "page_cache_hit_percent", "disk_write_amplification", "per_request.disk_reads", "memory",
+          "limited_by", "warnings", "valid", "run", "seed", "throughput_rps"}) {
       EXPECT_NE(find_json(run, key), nullptr) << key;
     }
     const auto place = folder_ / "out/cells";

@@ -170,7 +170,30 @@ TEST(Summary, ShowsWhatTheStoresDid) {
   EXPECT_EQ(row.store_declined.at("overloaded"), 3);
   EXPECT_EQ(row.io_per_request, std::nullopt);
   EXPECT_THAT(table_of(results), AllOf(HasSubstr("overloaded=3"), HasSubstr("1.250")));
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0,"));
+}
+
+TEST(Summary, ShowsWhatARequestCost) {
+  auto results = fabricated_results({fabricated_cell("a", kFast)});
+  EXPECT_THAT(table_of(results), Not(HasSubstr("what a request cost")));
+  for (auto& run : results.cells[0].runs) {
+    run["per_request"] = {{"cpu_us", 80.5},
+                          {"context_switches", 2},
+                          {"page_faults", 0.5},
+                          {"disk_reads", 3},
+                          {"disk_writes", 4},
+                          {"disk_read_bytes", 2048},
+                          {"disk_write_bytes", nullptr}};
+    run["disk_write_amplification"] = 1.75;
+    run["page_cache_hit_percent"] = 62.5;
+    run["memory"] = {{"peak_bytes", 64 << 20}};
+  }
+  const auto rows = summarise(results);
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",0,80.5,2,0.5,3,4,2048,,1.75,62.5,67108864\n"));
+  const std::string table = table_of(results);
+  EXPECT_THAT(table, AllOf(HasSubstr("what a request cost"), HasSubstr("rd_KiB"),
+                           HasSubstr(" 2.000 "), HasSubstr("62.50"), HasSubstr("64.00")));
+  for (const auto& line : lines_of(table)) EXPECT_LE(line.size(), 120U) << line;
 }
 
 TEST(Summary, ARowThatIsNoCacheIsMarkedAndTheMarkIsExplained) {
@@ -186,7 +209,8 @@ TEST(Summary, SeveralDisksStandBesideTheFilesystem) {
   auto results = fabricated_results({fabricated_cell("ufs-here", kFast)});
   results.cells[0].disks = 3;
   EXPECT_THAT(table_of(results), HasSubstr("here x3"));
-  EXPECT_THAT(summary_csv(summarise(results)), AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3\n")));
+  EXPECT_THAT(summary_csv(summarise(results)),
+              AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3,,,,,,,,,,\n")));
   results.cells[0].disks = 1;
   EXPECT_THAT(table_of(results), Not(HasSubstr("here x")));
 }
@@ -195,7 +219,7 @@ TEST(Summary, ACellWhoseRunsAllFailedHasNoFigures) {
   auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", {})});
   results.cells[1].failed_runs.push_back({1, "no disk"});
   const auto rows = summarise(results);
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0,,,,,,,,,,\n"));
   EXPECT_THAT(table_of(results), AllOf(Not(HasSubstr("more runs of each cell are needed")),
                                        HasSubstr("note: b: run 1 failed: no disk")));
   const auto none = fabricated_results({fabricated_cell("b", {})});

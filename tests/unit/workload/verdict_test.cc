@@ -31,11 +31,17 @@ TEST(Verdict, ACalmRunIsLimitedByItsLoadAndValid) {
 
 TEST(Verdict, NamesTheLimit) {
   auto seen = calm_run();
-  seen.proxy_cpu_share = 0.95;
+  seen.proxy_loop_share = 0.95;
   EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
   // An event loop that waits for its disk is as full as one that computes.
-  seen.proxy_cpu_share = 0.3;
+  seen.proxy_loop_share = 0.3;
   seen.proxy_blocked_share = 0.65;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByDisk);
+  seen = calm_run();
+  seen.helper_cpu_share = 0.92;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByHelper);
+  seen.helper_cpu_share = 0.2;
+  seen.helper_blocked_share = 0.75;
   EXPECT_EQ(judge_run(seen).limited_by, kLimitedByDisk);
   seen = calm_run();
   seen.disk_busy_share = 0.97;
@@ -48,6 +54,22 @@ TEST(Verdict, NamesTheLimit) {
   EXPECT_EQ(judge_run(seen).limited_by, kLimitedByMachine);
   EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("all CPUs")));
   EXPECT_TRUE(judge_run(seen).valid);
+}
+
+TEST(Verdict, ThreadsThatDoTheIoAreNoEventLoop) {
+  auto seen = calm_run();
+  seen.proxy_cpu_share = 1.4;
+  seen.proxy_loop_share = 0.5;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByOffer);
+}
+
+TEST(Verdict, AMemoryLimitThatDidNotHoldIsNotValid) {
+  auto seen = calm_run();
+  seen.memory_excess_share = 0.04;
+  EXPECT_TRUE(judge_run(seen).valid);
+  seen.memory_excess_share = 0.5;
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("exceeded by 50 %")));
+  EXPECT_FALSE(judge_run(seen).valid);
 }
 
 TEST(Verdict, ASaturatedGeneratorMakesALowerBound) {
