@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 
 namespace workload {
@@ -30,7 +31,11 @@ struct ExperimentOptions {
   std::map<std::string, std::string> mkfs_options;  ///< By filesystem: words for its mkfs.
   std::vector<unsigned> disks{1};                   ///< Numbers of cache directories.
   std::vector<std::string> device_paths;            ///< Real devices; empty: images.
-  std::string directory;                            ///< Empty: the result folder.
+  std::string device = "native";                    ///< Or a profile's name or file.
+  /// What `device` names; nothing for native. Read once, so that all runs have the same.
+  std::optional<disk::DiskProfile> device_profile;
+  uint64_t dirty_limit_bytes = 0;  ///< Of each device; 0 is the machine's own.
+  std::string directory;           ///< Empty: the result folder.
   std::string user;  ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
   std::string workload = "polymix4";

@@ -12,6 +12,7 @@
 
 #include "storage/base/units.h"
 #include "workload/experiment/access_log_count.h"
+#include "workload/experiment/disk_account.h"
 #include "workload/experiment/http_fetch.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/run_watch.h"
@@ -70,6 +71,15 @@ class Run {
       StopSignals& stop)
       : request_(request), options_(options), programs_(programs), stop_(stop) {}
 
+  /// The load first, and then the disks' delays: what is killed with writes under way, or unmounted
+  /// with writes left over, waits for the disk.
+  ~Run() {
+    load_.reset();
+    if (places_) places_->end_timing();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
   Expected<boost::json::object> perform() {
     if (auto done = make_places(); !done) return done.error();
     if (auto done = start_servers(); !done) return done.error();
@@ -106,6 +116,7 @@ class Run {
   std::optional<ChildProcess> load_;
   ProgramAddresses addresses_;
   std::optional<RunWatch> watch_;
+  std::optional<DiskAccount> disks_;
   ChildEnd load_end_;
   ChildEnd proxy_end_;
   ChildEnd origin_end_;
@@ -125,11 +136,13 @@ Expected<void> Run::make_places() {
   // With a number of this process's own, as the name decides where spread_subfolders() puts it.
   const std::string name =
       request_.cell.name + "-" + std::to_string(request_.round) + "-" + std::to_string(getpid());
-  auto made = CachePlaces::make({request_.cell, options_, *request_.scratch, name,
-                                 request_.folder / "mkfs.log", request_.user, &stop_});
+  auto made =
+      CachePlaces::make({request_.cell, options_, *request_.scratch, name,
+                         request_.folder / "mkfs.log", request_.user, &stop_, programs_.disk()});
   if (!made) return made.error();
   places_ = std::move(*made);
   warnings_ = places_->warnings();
+  disks_.emplace(places_->modelled_disks());
   for (const auto& command : places_->commands()) {
     if (auto done = note_command(command); !done) return done;
   }
@@ -176,7 +189,8 @@ Expected<void> Run::start_servers() {
                             "proxy.log");
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
-  return {};
+  // Its stores are made.
+  return places_->begin_timing();
 }
 
 Expected<void> Run::drive_load() {
@@ -186,6 +200,7 @@ Expected<void> Run::drive_load() {
   if (auto done = note_command(command); !done) return done.error();
   watch_.emplace(*proxy_, *origin_, places_->devices());
   watch_->begin();
+  if (auto done = disks_->begin(); !done) return done;
   auto started =
       ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
   if (!started) return started.error();
@@ -212,7 +227,7 @@ Expected<void> Run::wait_for_load() {
     if (const auto end = load_->poll_end()) {
       load_end_ = *end;
       watch_->end();
-      return {};
+      return disks_->end();
     }
     watch_->sample();
     if (turn % kSamplesForMemory == 0) load_->sample_memory();
@@ -237,6 +252,7 @@ void Run::keep_pages() {
 
 void Run::stop_servers() {
   keep_pages();
+  places_->end_timing();
   proxy_end_ = proxy_->stop(kStopTimeMax);
   origin_end_ = origin_->stop(kStopTimeMax);
   const auto check = [&](const char* name, const ChildEnd& end) {
@@ -286,13 +302,15 @@ std::vector<std::string> Run::scheme_warnings() const {
 RunObservation Run::observe(boost::json::object& record) const {
   RunObservation seen;
   watch_->observe(seen);
+  disks_->observe(seen);
   const auto generator = number_at(record, "generator.cpu_percent");
   const double length_s = std::max(watch_->length_s(), 1e-3);
   seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
   if (seen.machine_busy_share) {
-    const double own_share = (seen.proxy_cpu_share + seen.origin_cpu_share +
-                              (load_end_.use.cpu_s + watch_->helper_cpu_s()) / length_s) /
-                             static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const double own_share =
+        (seen.proxy_cpu_share + seen.origin_cpu_share +
+         (load_end_.use.cpu_s + watch_->helper_cpu_s() + disks_->cpu_s()) / length_s) /
+        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
   }
   seen.requests = count_at(record, "requests");
@@ -341,6 +359,10 @@ Expected<boost::json::object> Run::make_record() {
     if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
   }
   record["disk"] = watch_->disk();
+  record["devices"] = places_->device_descriptions();
+  disks_->account(record);
+  record["disk"].as_object()["operations_per_request"] =
+      json_number(disk_operations_per(record, count_over_phases(record, "requests")));
   record["steal_percent"] =
       json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
   record["machine_busy_percent"] = json_number(
@@ -349,8 +371,8 @@ Expected<boost::json::object> Run::make_record() {
   record["limited_by"] = verdict.limited_by;
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
-  record["devices"] = places_->device_descriptions();
-  record["warnings"] = merge_warnings(record, {warnings_, scheme_warnings(), verdict.warnings});
+  record["warnings"] =
+      merge_warnings(record, {warnings_, scheme_warnings(), disks_->warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
   if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {

@@ -20,6 +20,9 @@ namespace workload {
 struct Programs {
   std::filesystem::path cacheoff;
   std::filesystem::path proxy;
+
+  /// cacheoff-disk, beside them; it may be missing, as it is built only where libfuse3 is.
+  std::filesystem::path disk() const { return cacheoff.parent_path() / "cacheoff-disk"; }
 };
 
 /// Everything about a run but the cell.

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "storage/base/units.h"
 #include "workload/experiment/machine_stats.h"
 
 namespace workload {
@@ -148,6 +149,35 @@ Expected<void> detach_loop_device(const std::string& path) {
     std::this_thread::sleep_for(kDetachPause);
   }
   return {};
+}
+
+void set_loop_medium(const std::string& path, bool is_rotating) noexcept {
+  const auto queue = sys_folder(path) / "queue";
+  write_setting(queue / "rotational", is_rotating ? "1" : "0");
+  write_setting(queue / "wbt_lat_usec", "0");
+}
+
+Expected<void> limit_dirty_memory(const std::string& path, uint64_t bytes) {
+  const auto folder = sys_folder(path) / "bdi";
+  write_setting(folder / "strict_limit", "1");
+  write_setting(folder / "max_bytes", std::to_string(bytes));
+  const auto got = dirty_limit_bytes(path);
+  if (!got) {
+    return run_problem("the dirty limit could not be set: this kernel has no " +
+                       (folder / "max_bytes").string());
+  }
+  // The kernel keeps a share of memory, which it rounds.
+  if (*got > bytes + bytes / 10 || *got < bytes - bytes / 10) {
+    return run_problem("the kernel made a dirty limit of " + storage::format_size(*got) + " of " +
+                       storage::format_size(bytes));
+  }
+  return {};
+}
+
+std::optional<uint64_t> dirty_limit_bytes(const std::string& path) {
+  const auto folder = sys_folder(path) / "bdi";
+  if (trimmed(read_kernel_file(folder / "strict_limit")) != "1") return std::nullopt;
+  return storage::parse_count(trimmed(read_kernel_file(folder / "max_bytes")));
 }
 
 void reset_loop_settings(const std::string& path) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,17 @@ std::vector<std::string> loop_devices_over(const std::filesystem::path& folder);
 /// Detaches the device and waits until it is gone; a device in use goes with its last user. A
 /// Problem where it still has its file after ten seconds.
 Expected<void> detach_loop_device(const std::string& path);
+
+/// Tells the kernel what kind of disk the device stands for, and ends write-back throttling, which
+/// the disks of 2003 did not know: it would hold writes back for a latency that no such disk has.
+void set_loop_medium(const std::string& path, bool is_rotating) noexcept;
+
+/// Lets no more than `bytes` written to the device wait in memory. A Problem says what this kernel
+/// does not have, or made of it.
+Expected<void> limit_dirty_memory(const std::string& path, uint64_t bytes);
+
+/// The limit in force; nothing where there is none but the machine's.
+std::optional<uint64_t> dirty_limit_bytes(const std::string& path);
 
 /// Sets what earlier users may have changed: read-ahead of 128 KiB (a loop device with direct I/O
 /// begins with far more), write-back throttling as the kernel would, no share of dirty memory of
