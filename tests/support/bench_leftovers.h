@@ -8,7 +8,8 @@
 namespace testing_support {
 
 /// Mounts and loop devices below the folder, in whatever mount namespace, processes that name it,
-/// scratch folders in it, and notes in its folder `state` (CACHEOFF_STATE_DIR). One line each.
+/// modelled disks that were killed and can't end, scratch folders in it, and notes in its folder
+/// `state` (CACHEOFF_STATE_DIR). One line each.
 std::vector<std::string> bench_leftovers(const std::filesystem::path& folder);
 
 }  // namespace testing_support

@@ -46,6 +46,8 @@ struct ChildOptions {
   std::string stdout_path;           ///< Appended to; must be writable.
   std::string stderr_path;           ///< Appended to; may equal `stdout_path`.
   std::optional<RunUser> user{};     ///< Whom it runs as; nothing is the caller.
+  /// What it mounts is its own, and it does not keep what is mounted later. Needs root.
+  bool own_mounts = false;
 };
 
 /// What a child used. CPU seconds are user plus system, of all its threads and of the children it

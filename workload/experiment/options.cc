@@ -170,7 +170,7 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 26> kOptions{{
+constexpr std::array<OptionRow, 27> kOptions{{
     {"scheme", "LIST", "storage schemes, e.g. none,memory,ufs", true, set_schemes},
     {"filesystem", "LIST",
      "here (the folder as it is); as root also tmpfs ext2 ext3 ext4 xfs btrfs, and raw (the block "
@@ -190,6 +190,9 @@ constexpr std::array<OptionRow, 26> kOptions{{
      false, set_device},
     {"dirty-limit", "SIZE", "of what may wait in memory to be written to each device", false,
      set_dirty_limit},
+    {"fast-fill", "RATIO",
+     "modelled disks take no time until the cache was filled so many times; then the run begins",
+     false, set_fast_fill},
     {"yes", "", "do not ask before a device is used", false, set_yes},
     {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
     {"user", "NAME", "whom root lets the programs run as (the user of sudo, or nobody)", false,
@@ -256,7 +259,8 @@ std::string ExperimentOptions::goal() const {
 std::optional<double> ExperimentOptions::run_length_s() const {
   std::string error;
   const auto parsed = parse_goal(goal(), error);
-  if (!trace.empty() || !phases.empty() || !parsed || parsed->kind != Goal::Kind::kDuration) {
+  if (!trace.empty() || !phases.empty() || fast_fill > 0 || !parsed ||
+      parsed->kind != Goal::Kind::kDuration) {
     return std::nullopt;
   }
   return std::chrono::duration<double>(parsed->duration).count();
@@ -326,6 +330,10 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   if (options.device_profile) out["device"] = options.device;
   if (options.dirty_limit_bytes > 0) {
     out["dirty-limit"] = std::to_string(options.dirty_limit_bytes);
+  }
+  if (options.fast_fill > 0) {
+    char ratio[32];
+    out["fast-fill"] = std::string(ratio, std::to_chars(ratio, ratio + 32, options.fast_fill).ptr);
   }
   if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;

@@ -35,8 +35,10 @@ struct ExperimentOptions {
   /// What `device` names; nothing for native. Read once, so that all runs have the same.
   std::optional<disk::DiskProfile> device_profile;
   uint64_t dirty_limit_bytes = 0;  ///< Of each device; 0 is the machine's own.
-  std::string directory;           ///< Empty: the result folder.
-  std::string user;  ///< Whom root lets the programs run as; empty: see choose_run_user().
+  /// Fill traffic, in cache sizes, that modelled disks take without delays; 0 is none.
+  double fast_fill = 0;
+  std::string directory;  ///< Empty: the result folder.
+  std::string user;       ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
   std::string workload = "polymix4";
   std::string trace;                    ///< Empty: the workload.

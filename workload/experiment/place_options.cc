@@ -1,6 +1,7 @@
 #include "workload/experiment/place_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "storage/base/units.h"
@@ -12,6 +13,7 @@ namespace workload {
 namespace {
 
 constexpr uint64_t kDisksMax = 64;
+constexpr double kFastFillMax = 1000;
 constexpr uint64_t kDirtyLimitBytesMin = 256 * storage::kKiB;
 /// What cacheoff-disk takes.
 constexpr double kDiskTimeScaleMin = 0.001;
@@ -150,6 +152,18 @@ Expected<void> set_dirty_limit(ExperimentOptions& options, const std::vector<std
   return {};
 }
 
+Expected<void> set_fast_fill(ExperimentOptions& options, const std::vector<std::string>& values) {
+  const std::string& text = values.front();
+  double ratio = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), ratio);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (!whole || !(ratio > 0 && ratio <= kFastFillMax)) {
+    return wrong_place("fast-fill", text, "must be a number of cache sizes above 0, e.g. 1.0");
+  }
+  options.fast_fill = ratio;
+  return {};
+}
+
 Expected<void> check_device_options(const ExperimentOptions& options) {
   const bool on_devices = std::any_of(
       options.filesystems.begin(), options.filesystems.end(),
@@ -169,6 +183,15 @@ Expected<void> check_device_options(const ExperimentOptions& options) {
   if (options.dirty_limit_bytes > 0) {
     auto fits = check("dirty-limit", storage::format_size(options.dirty_limit_bytes));
     if (!fits) return fits;
+  }
+  if (options.fast_fill > 0) {
+    const char* const why =
+        !options.device_profile   ? "only modelled disks take no time; add --device"
+        : !options.trace.empty()  ? "a trace has no fill of its own"
+        : !options.phases.empty() ? "the phases say what is measured"
+        : options.finds_peak()    ? "the peak finder has to find its way with the disk as it is"
+                                  : nullptr;
+    if (why != nullptr) return usage_problem(std::string("--fast-fill: ") + why);
   }
   if (!options.device_profile) return {};
   if (auto fits = check("device", options.device); !fits) return fits;

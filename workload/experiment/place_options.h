@@ -23,9 +23,10 @@ Expected<void> set_disks(ExperimentOptions& options, const std::vector<std::stri
 Expected<void> set_device_paths(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_device(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_dirty_limit(ExperimentOptions& options, const std::vector<std::string>& values);
+Expected<void> set_fast_fill(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values);
 
-/// Whether `--device` and `--dirty-limit` fit the other options.
+/// Whether `--device`, `--dirty-limit` and `--fast-fill` fit the other options.
 Expected<void> check_device_options(const ExperimentOptions& options);
 
 /// By how much modelled disks are faster than their profile says: as fast as all other times; 1 for

@@ -43,6 +43,7 @@ MachineSnapshot RunWatch::look() {
 }
 
 void RunWatch::begin() {
+  samples_ = blocked_samples_ = 0;
   begin_ = look();
 }
 

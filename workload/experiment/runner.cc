@@ -13,11 +13,13 @@
 #include "storage/base/units.h"
 #include "workload/experiment/access_log_count.h"
 #include "workload/experiment/disk_account.h"
+#include "workload/experiment/fast_fill.h"
 #include "workload/experiment/http_fetch.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/experiment/storage_account.h"
 #include "workload/filesystem/cache_places.h"
+#include "workload/model/workload_file.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -96,6 +98,9 @@ class Run {
                                            const std::string& log_name);
   Expected<void> drive_load();
   Expected<void> wait_for_load();
+  /// With --fast-fill: the disks' delays begin where the fill is over, and what is watched begins
+  /// with the measured part.
+  Expected<void> follow_fill();
   void keep_pages();
   void stop_servers();
   Expected<boost::json::object> make_record();
@@ -117,6 +122,7 @@ class Run {
   ProgramAddresses addresses_;
   std::optional<RunWatch> watch_;
   std::optional<DiskAccount> disks_;
+  std::optional<FastFill> fast_fill_;  ///< Where the run begins with one.
   ChildEnd load_end_;
   ChildEnd proxy_end_;
   ChildEnd origin_end_;
@@ -143,6 +149,8 @@ Expected<void> Run::make_places() {
   places_ = std::move(*made);
   warnings_ = places_->warnings();
   disks_.emplace(places_->modelled_disks());
+  // Cells without such disks do the same work.
+  if (options_.fast_fill > 0) fast_fill_.emplace(log_path("load.log"));
   for (const auto& command : places_->commands()) {
     if (auto done = note_command(command); !done) return done;
   }
@@ -190,12 +198,20 @@ Expected<void> Run::start_servers() {
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
   // Its stores are made.
-  return places_->begin_timing();
+  if (!fast_fill_) return places_->begin_timing();
+  return {};
 }
 
 Expected<void> Run::drive_load() {
+  ExperimentOptions load_options = options_;
+  if (fast_fill_) {
+    load_options.workload = log_path("workload.toml");
+    load_options.phases = "file";
+    const auto text = workload_to_toml(fast_fill_workload(request_.workload, options_));
+    if (auto done = write_file(load_options.workload, text); !done) return done;
+  }
   const auto command =
-      load_command(programs_.cacheoff, options_, addresses_,
+      load_command(programs_.cacheoff, load_options, addresses_,
                    seed_of_round(options_.seed, request_.round), request_.folder.string());
   if (auto done = note_command(command); !done) return done.error();
   watch_.emplace(*proxy_, *origin_, places_->devices());
@@ -227,14 +243,34 @@ Expected<void> Run::wait_for_load() {
     if (const auto end = load_->poll_end()) {
       load_end_ = *end;
       watch_->end();
+      if (fast_fill_ && !fast_fill_->measured()) {
+        return run_problem("the load ended before its measured part was seen to begin" +
+                           last_words(log_path("load.log")));
+      }
       return disks_->end();
     }
     watch_->sample();
+    if (auto done = follow_fill(); !done) return done;
     if (turn % kSamplesForMemory == 0) load_->sample_memory();
     if (std::chrono::steady_clock::now() > deadline) {
       return run_problem("the load did not end in time and was stopped");
     }
   }
+}
+
+Expected<void> Run::follow_fill() {
+  if (!fast_fill_) return {};
+  const auto step = fast_fill_->look();
+  if (!step) return step.error();
+  if (*step == FastFill::Step::kBeginTiming) {
+    if (auto done = places_->begin_timing(); !done) return done;
+    return fast_fill_->timing_began();
+  }
+  if (*step == FastFill::Step::kBeginMeasured) {
+    watch_->begin();
+    return disks_->begin();
+  }
+  return {};
 }
 
 void Run::keep_pages() {
@@ -361,8 +397,8 @@ Expected<boost::json::object> Run::make_record() {
   record["disk"] = watch_->disk();
   record["devices"] = places_->device_descriptions();
   disks_->account(record);
-  record["disk"].as_object()["operations_per_request"] =
-      json_number(disk_operations_per(record, count_over_phases(record, "requests")));
+  record["disk"].as_object()["operations_per_request"] = json_number(disk_operations_per(
+      record, fast_fill_ ? count_at(record, "requests") : count_over_phases(record, "requests")));
   record["steal_percent"] =
       json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
   record["machine_busy_percent"] = json_number(

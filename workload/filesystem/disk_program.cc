@@ -1,7 +1,5 @@
 #include "workload/filesystem/disk_program.h"
 
-#include <sys/mount.h>
-
 #include <boost/json/parse.hpp>
 #include <charconv>
 #include <utility>
@@ -46,10 +44,11 @@ std::vector<std::string> disk_command(const DiskProgramRequest& request) {
 Expected<DiskProgram> DiskProgram::start(const DiskProgramRequest& request) {
   auto written = write_file(request.profile_file, disk::profile_to_toml(request.profile));
   if (!written) return written.error();
-  auto child =
-      ChildProcess::start({disk_command(request), request.log.string(), request.log.string()});
+  ChildOptions options{disk_command(request), request.log.string(), request.log.string()};
+  options.own_mounts = true;
+  auto child = ChildProcess::start(options);
   if (!child) return child.error();
-  // It says so when it is mounted: before that, the folder's own file system would be there.
+  // It says so when it is mounted: before that, the folder's own filesystem would be there.
   auto ready = child->wait_ready(": serving ", kServingTimeMax, request.stop);
   if (!ready) return run_problem(ready.error().text + last_words(request.log));
   DiskProgram disk(request, std::move(*child));
@@ -67,10 +66,12 @@ DiskProgram::DiskProgram(DiskProgram&& other) noexcept
     : request_(std::move(other.request_)), child_(std::exchange(other.child_, std::nullopt)) {}
 
 DiskProgram::~DiskProgram() {
-  if (!child_) return;
-  child_->stop(kDiskEndTimeMax);
-  // The program has unmounted it, unless it was killed or something still had the file open.
-  umount2(request_.mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+  if (child_) child_->stop(kDiskEndTimeMax);
+}
+
+std::filesystem::path DiskProgram::file() const {
+  const std::string root = "/proc/" + std::to_string(child_->pid()) + "/root";
+  return std::filesystem::path(root + request_.mount_point.string()) / "disk";
 }
 
 Expected<void> DiskProgram::set_fast(bool fast) {

@@ -34,6 +34,10 @@ std::vector<std::string> disk_command(const DiskProgramRequest& request);
 
 /// A modelled disk that is served. The destructor ends the program, which puts its write cache on
 /// the image, and unmounts; whatever used its file must have let it go by then. One thread.
+///
+/// The program has mounts of its own. Were it among those that keep the filesystem over the disk,
+/// and killed as the last of them, the kernel would have it write that filesystem back before it
+/// lets go of FUSE: it would wait for answers that only it could give, for ever.
 class DiskProgram {
  public:
   /// Starts the program, and waits until its file is there. A Problem has its last words.
@@ -43,8 +47,8 @@ class DiskProgram {
   DiskProgram& operator=(DiskProgram&&) = delete;
   ~DiskProgram();
 
-  /// The file that is the disk.
-  std::filesystem::path file() const { return request_.mount_point / "disk"; }
+  /// The file that is the disk, reached through the program's own mounts.
+  std::filesystem::path file() const;
   const DiskProgramRequest& request() const { return request_; }
   std::vector<std::string> command() const { return disk_command(request_); }
 

@@ -155,6 +155,8 @@ void set_loop_medium(const std::string& path, bool is_rotating) noexcept {
   const auto queue = sys_folder(path) / "queue";
   write_setting(queue / "rotational", is_rotating ? "1" : "0");
   write_setting(queue / "wbt_lat_usec", "0");
+  // The kernel works this out anew with the other.
+  write_setting(queue / "read_ahead_kb", "128");
 }
 
 Expected<void> limit_dirty_memory(const std::string& path, uint64_t bytes) {
@@ -189,6 +191,20 @@ void reset_loop_settings(const std::string& path) noexcept {
         {"bdi/min_ratio", "0"},
         {"bdi/max_ratio", "100"}}) {
     write_setting(folder / name, value);
+  }
+}
+
+void reset_idle_loop_devices() noexcept {
+  std::error_code gone;
+  for (std::filesystem::directory_iterator entry("/sys/block", gone), end; !gone && entry != end;
+       entry.increment(gone)) {
+    const std::string device = "/dev/" + entry->path().filename().string();
+    if (device.rfind("/dev/loop", 0) != 0 || !backing_file(device).empty()) continue;
+    const auto folder = sys_folder(device);
+    if (trimmed(read_kernel_file(folder / "bdi/strict_limit")) == "1" ||
+        trimmed(read_kernel_file(folder / "queue/wbt_lat_usec")) == "0") {
+      reset_loop_settings(device);
+    }
   }
 }
 

@@ -62,6 +62,10 @@ std::optional<uint64_t> dirty_limit_bytes(const std::string& path);
 /// its own. Settings that this kernel does not have are left out.
 void reset_loop_settings(const std::string& path) noexcept;
 
+/// The same for loop devices that nobody has and that still have a limit on dirty memory or no
+/// write-back throttling: a killed runner's.
+void reset_idle_loop_devices() noexcept;
+
 /// Settings of a device's queue that decide what is measured, as the kernel has them now, by name:
 /// `read_ahead_kb`, `scheduler`, `rotational`, `wbt_lat_usec`, `nr_requests`, `logical_block_size`,
 /// `write_cache`.

@@ -21,7 +21,6 @@ class ModelledDevice final : public CacheDevice {
     loop_.reset();
     disk_.reset();
     std::error_code failure;
-    // Never what is below: where the disk is still mounted, this fails and nothing is lost.
     if (std::filesystem::remove(scratch_.path() / folder_, failure)) {
       scratch_.journal().is_gone(JournalEntry::Kind::kMount, folder_);
     }

@@ -20,7 +20,7 @@ Expected<std::unique_ptr<CacheDevice>> make_modelled_device(ScratchFolder& scrat
                                                             DiskProgramRequest request);
 
 /// Why there can be no modelled disks here, found out by making one; empty where there can. Needs
-/// root; the mount is made in the caller's mount namespace for the moment.
+/// root.
 std::string why_no_modelled_disk(const std::filesystem::path& program, StopSignals* stop);
 
 }  // namespace workload

@@ -148,6 +148,7 @@ void clear_up(const DeadRun& run, CleanUp& done) {
     const auto detached = detach_loop_device(loop);
     if (!detached) done.failures.push_back(detached.error().text);
   }
+  reset_idle_loop_devices();
   if (!mounts_below(run.folder).empty()) {
     done.failures.push_back("something is still mounted below '" + run.folder.string() + "'");
     return;

@@ -38,10 +38,11 @@ struct SummaryRow {
   std::optional<double> store_operations;
   std::map<std::string, double> store_declined;  ///< New objects, by reason.
   std::optional<double> store_evictions;
-  std::optional<double> write_amplification;  ///< Bytes written to bytes published.
-  std::optional<double> io_per_request;       ///< File operations a request of a client.
-  std::string limited_by;                     ///< Of most runs; empty without a run.
-  size_t runs = 0;                            ///< Runs that count.
+  std::optional<double> write_amplification;          ///< Bytes written to bytes published.
+  std::optional<double> io_per_request;               ///< File operations a request of a client.
+  std::optional<double> disk_operations_per_request;  ///< Of the devices; median over runs.
+  std::string limited_by;                             ///< Of most runs; empty without a run.
+  size_t runs = 0;                                    ///< Runs that count.
   bool valid = false;  ///< At least one run counts, and none carries a warning.
   Distinction distinction = Distinction::kFirst;
   std::vector<std::string> notes;  ///< Warnings and failures, each kind once.

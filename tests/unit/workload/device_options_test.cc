@@ -94,6 +94,25 @@ TEST(DeviceOptions, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(set_option(none, "dirty-limit", {"much"}));
 }
 
+TEST(DeviceOptions, AFastFillNeedsModelledDisksAndAPlainGoal) {
+  using Given = std::vector<std::pair<std::string, std::string>>;
+  const Given given{{"fast-fill", "1.5"}, {"filesystem", "ext2"}, {"device", "scsi-2003"}};
+  EXPECT_EQ(misfit(given), "");
+  EXPECT_EQ(options_to_json(with(given)).at("fast-fill"), "1.5");
+  EXPECT_FALSE(with(given).run_length_s());
+  EXPECT_THAT(misfit({{"fast-fill", "1.5"}}), HasSubstr("--device"));
+  for (const auto& [option, value] :
+       Given{{"trace", "a.log"}, {"phases", "polymix4"}, {"load", "peak"}}) {
+    Given more = given;
+    more.emplace_back(option, value);
+    EXPECT_THAT(misfit(more), HasSubstr("--fast-fill")) << option;
+  }
+  ExperimentOptions none;
+  for (const char* wrong : {"0", "-1", "nan", "much", ""}) {
+    EXPECT_FALSE(set_option(none, "fast-fill", {wrong})) << wrong;
+  }
+}
+
 TEST(DeviceOptions, TheDiskIsScaledAsTheRestOfTheRun) {
   EXPECT_EQ(device_time_scale(with({{"time-scale", "8"}})), 8);
   EXPECT_EQ(device_time_scale(with({{"trace", "a.log"}})), 1);

@@ -170,14 +170,14 @@ TEST(Summary, ShowsWhatTheStoresDid) {
   EXPECT_EQ(row.store_declined.at("overloaded"), 3);
   EXPECT_EQ(row.io_per_request, std::nullopt);
   EXPECT_THAT(table_of(results), AllOf(HasSubstr("overloaded=3"), HasSubstr("1.250")));
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",42,8,1.25,,overloaded=3,0,\n"));
 }
 
 TEST(Summary, SeveralDisksStandBesideTheFilesystem) {
   auto results = fabricated_results({fabricated_cell("ufs-here", kFast)});
   results.cells[0].disks = 3;
   EXPECT_THAT(table_of(results), HasSubstr("here x3"));
-  EXPECT_THAT(summary_csv(summarise(results)), AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3\n")));
+  EXPECT_THAT(summary_csv(summarise(results)), AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3,\n")));
   results.cells[0].disks = 1;
   EXPECT_THAT(table_of(results), Not(HasSubstr("here x")));
 }
@@ -186,7 +186,7 @@ TEST(Summary, ACellWhoseRunsAllFailedHasNoFigures) {
   auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", {})});
   results.cells[1].failed_runs.push_back({1, "no disk"});
   const auto rows = summarise(results);
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0,\n"));
   EXPECT_THAT(table_of(results), AllOf(Not(HasSubstr("more runs of each cell are needed")),
                                        HasSubstr("note: b: run 1 failed: no disk")));
   const auto none = fabricated_results({fabricated_cell("b", {})});
