@@ -148,6 +148,14 @@ Expected<void> Experiment::open_folder() {
   results.environment["programs_run_as"] = {
       {"user", user_.user ? boost::json::value(user_.user->name) : boost::json::value()},
       {"reason", user_.reason.empty() ? boost::json::value() : boost::json::value(user_.reason)}};
+  const bool modelled = std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const auto& cell) {
+    return is_on_modelled_disks(cell, options_);
+  });
+  if (modelled) {
+    results.environment["modelled_disk"] = {{"profile", options_.device_profile->name},
+                                            {"time_scale", device_time_scale(options_)},
+                                            {"program", inputs_.programs.disk().string()}};
+  }
   if (options_.resume) {
     if (auto earlier = read_json_object(out_ / "environment.json")) {
       results.environment = continue_environment(std::move(*earlier), results.environment);
