@@ -16,8 +16,8 @@ inline constexpr std::string_view kFastFillPhase = "fast_fill";
 inline constexpr std::string_view kSettlePhase = "settle";
 inline constexpr std::string_view kMeasuredPhase = "measured";
 
-/// The workload with three phases: the fill of `options.fast_fill` cache sizes and a time to settle,
-/// which are warm-up, and then as long as the goal says the measured part.
+/// The workload with three phases: the fill of `options.fast_fill` cache sizes and a time to
+/// settle, which are warm-up, and then as long as the goal says the measured part.
 Workload fast_fill_workload(const Workload& workload, const ExperimentOptions& options);
 
 /// The phase that the last whole line of progress in a load's log names; empty where none does.
