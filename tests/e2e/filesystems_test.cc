@@ -13,6 +13,7 @@
 
 #include "storage/base/random.h"
 #include "storage/base/units.h"
+#include "tests/support/bench_leftovers.h"
 #include "tests/support/effort.h"
 #include "tests/support/loop_device.h"
 #include "tests/support/process.h"
@@ -69,37 +70,8 @@ class FilesystemsTest : public testing::Test {
     return json::parse(read_file(folder_ / out / "results.json")).as_object();
   }
 
-  /// Mounts and loop devices below the folder, images, and processes that name it.
   std::vector<std::string> leftovers() const {
-    std::vector<std::string> found;
-    const std::string place = folder_.path().string();
-    for (const auto& entry : fs::directory_iterator("/sys/block")) {
-      const std::string file = read_file(entry.path() / "loop/backing_file");
-      if (file.find(place) != std::string::npos) found.push_back("loop device over " + file);
-    }
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename();
-      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      if (name == std::to_string(getpid())) continue;
-      if (read_file(entry.path() / "mountinfo").find(place) != std::string::npos) {
-        found.push_back("mount in process " + name);
-      }
-      const std::string command = read_file(entry.path() / "cmdline");
-      if (command.find(place) != std::string::npos) found.push_back("process " + command);
-    }
-    std::error_code gone;
-    for (fs::recursive_directory_iterator entry(folder_.path(), gone), end; !gone && entry != end;
-         entry.increment(gone)) {
-      const std::string name = entry->path().filename();
-      if (name.rfind("cacheoff-scratch-", 0) == 0) found.push_back(entry->path().string());
-    }
-    for (fs::directory_iterator note(folder_ / "state", gone), end; !gone && note != end;
-         note.increment(gone)) {
-      if (read_file(note->path()).find(place) != std::string::npos) {
-        found.push_back(note->path().string());
-      }
-    }
-    return found;
+    return testing_support::bench_leftovers(folder_.path());
   }
 
   testing_support::TempDir folder_;

@@ -45,7 +45,8 @@ std::string progress_line(const LoadProgress& progress, const LiveCounts& before
 
 void ProgressPrinter::operator()(const LoadProgress& progress) {
   const double length_s = progress.elapsed_s - last_s_;
-  if (length_s < kEveryS) return;
+  if (length_s < kEveryS && (progress.phase == phase_ || length_s <= 0)) return;
+  phase_ = progress.phase;
   const std::string line = progress_line(progress, last_, length_s);
   out_ << (terminal_ ? "\r\033[K" : "") << line << (terminal_ ? "" : "\n") << std::flush;
   last_s_ = progress.elapsed_s;

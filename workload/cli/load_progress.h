@@ -8,7 +8,8 @@
 
 namespace workload {
 
-/// Writes a line a second: one that changes on a terminal, else one below the other.
+/// Writes a line a second, and at once where a phase begins: one that changes on a terminal, else
+/// one below the other.
 class ProgressPrinter {
  public:
   /// `out` must outlive the printer.
@@ -22,6 +23,7 @@ class ProgressPrinter {
   std::ostream& out_;
   bool terminal_;
   double last_s_ = 0;
+  std::string phase_;
   LiveCounts last_;
 };
 

@@ -33,19 +33,44 @@ class OpenSocket {
   int fd_;
 };
 
-/// False where the path is too long for a socket's name.
-bool make_address(const std::string& path, sockaddr_un& address) {
-  address = {};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return true;
-}
+/// The name of a socket. A path that is too long for one is reached through its folder, which is
+/// held open for as long as the address is used.
+class SocketAddress {
+ public:
+  explicit SocketAddress(const std::string& path) {
+    name_.sun_family = AF_UNIX;
+    std::string text = path;
+    if (text.size() >= sizeof name_.sun_path) {
+      const size_t slash = path.rfind('/');
+      if (slash == std::string::npos) return;
+      folder_fd_ = ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+      if (folder_fd_ < 0) return;
+      text = "/proc/self/fd/" + std::to_string(folder_fd_) + path.substr(slash);
+    }
+    if (text.empty() || text.size() >= sizeof name_.sun_path) return;
+    std::memcpy(name_.sun_path, text.data(), text.size());
+    good_ = true;
+  }
+  ~SocketAddress() {
+    if (folder_fd_ >= 0) ::close(folder_fd_);
+  }
+  SocketAddress(const SocketAddress&) = delete;
+  SocketAddress& operator=(const SocketAddress&) = delete;
 
-int connect_to(const sockaddr_un& address) {
+  bool good() const { return good_; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name_); }
+  static constexpr socklen_t size() { return sizeof(sockaddr_un); }
+
+ private:
+  sockaddr_un name_{};
+  int folder_fd_ = -1;
+  bool good_ = false;
+};
+
+int connect_to(const SocketAddress& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  if (::connect(fd, address.get(), SocketAddress::size()) == 0) return fd;
   const int error = errno;
   ::close(fd);
   errno = error;
@@ -90,10 +115,9 @@ ControlSocket::~ControlSocket() {
 }
 
 std::string ControlSocket::listen(const std::string& path) {
-  sockaddr_un address{};
-  if (!make_address(path, address)) {
-    return "--control '" + path + "': must be the path of a socket, of at most " +
-           std::to_string(sizeof address.sun_path - 1) + " bytes";
+  const SocketAddress address(path);
+  if (!address.good()) {
+    return "--control '" + path + "': must be the path of a socket in a folder that is there";
   }
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0) {
@@ -105,8 +129,7 @@ std::string ControlSocket::listen(const std::string& path) {
   }
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const mode_t mask = ::umask(0177);
-  const bool bound =
-      fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const bool bound = fd >= 0 && ::bind(fd, address.get(), SocketAddress::size()) == 0;
   const int error = errno;
   ::umask(mask);
   if (!bound || ::listen(fd, 8) != 0) {
@@ -135,8 +158,8 @@ bool ControlSocket::serve(ServedDisk& disk) const {
 std::optional<std::string> send_control_command(const std::string& path, const std::string& command,
                                                 std::chrono::milliseconds wait_max,
                                                 std::string& error) {
-  sockaddr_un address{};
-  if (!make_address(path, address)) {
+  const SocketAddress address(path);
+  if (!address.good()) {
     error = "'" + path + "' is no path of a socket";
     return std::nullopt;
   }

@@ -213,15 +213,23 @@ void ServedDisk::power_on() {
   powered_ = true;
 }
 
-DiskStatus ServedDisk::status() const {
-  const std::lock_guard lock(mutex_);
-  DiskStatus status = status_;
-  status.fast = fast_;
-  status.powered = powered_;
-  status.counters = model_.counters();
-  status.pending_bytes = pending_.size_bytes();
-  status.late_mean_us =
-      status.answers == 0 ? 0 : late_sum_us_ / static_cast<double>(status.answers);
+DiskStatus ServedDisk::status() {
+  Answers answers;
+  DiskStatus status;
+  {
+    const std::lock_guard lock(mutex_);
+    // Times are counted up to now, and not up to the last command.
+    model_.advance(disk_now());
+    answer_outcomes(answers);
+    status = status_;
+    status.fast = fast_;
+    status.powered = powered_;
+    status.counters = model_.counters();
+    status.pending_bytes = pending_.size_bytes();
+    status.late_mean_us =
+        status.answers == 0 ? 0 : late_sum_us_ / static_cast<double>(status.answers);
+  }
+  give(answers);
   return status;
 }
 

@@ -87,7 +87,8 @@ class ServedDisk {
   storage::Nanoseconds cut_power_within(storage::Nanoseconds within,
                                         std::optional<CutManner> manner);
   void power_on();
-  DiskStatus status() const;
+  /// Counters and times are those of this moment.
+  DiskStatus status();
 
   /// As an orderly power-off: everything under way ends, and the cache goes to the medium. No call
   /// may follow.
@@ -119,7 +120,7 @@ class ServedDisk {
   storage::SystemClock clock_;
   const Timeline timeline_;
 
-  mutable std::mutex mutex_;  // all that follows
+  std::mutex mutex_;  // all that follows
   std::condition_variable changed_;
   DiskModel model_;
   PendingData pending_;

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -65,10 +66,12 @@ void become_user(const RunUser& user, int failure_fd) {
 
 /// The child's side between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become_program(char* const* arguments, pid_t parent, const RunUser* user,
-                                 int group_fd, int output_fd, int error_fd, int failure_fd) {
+                                 int group_fd, bool own_mounts, int output_fd, int error_fd,
+                                 int failure_fd) {
   setpgid(0, 0);
   // As long as it may: a group that root made takes nobody else's word.
   if (group_fd >= 0 && write(group_fd, "0", 1) != 1) fail_to_start(failure_fd);
+  if (own_mounts && unshare(CLONE_NEWNS) != 0) fail_to_start(failure_fd);
   if (user != nullptr) become_user(*user, failure_fd);
   // After the change of user, which takes the parent-death signal away.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -195,7 +198,7 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   if (pid < 0) return run_problem("can't start " + child.name_ + ": " + errno_text(errno));
   if (pid == 0) {
     become_program(arguments.data(), parent, options.user ? &*options.user : nullptr, group.get(),
-                   output_write.get(), error_log.get(), failure_write.get());
+                   options.own_mounts, output_write.get(), error_log.get(), failure_write.get());
   }
   setpgid(pid, pid);  // Both sides do it, so that neither runs ahead of it.
   child.pid_ = pid;

@@ -50,6 +50,8 @@ struct ChildOptions {
   std::optional<RunUser> user{};     ///< Whom it runs as; nothing is the caller.
   /// It enters a group of processes by this `cgroup.procs`; empty: it stays in the caller's.
   std::string group_file{};
+  /// What it mounts is its own, and it does not keep what is mounted later. Needs root.
+  bool own_mounts = false;
 };
 
 /// What a child used. CPU seconds are user plus system, of all its threads and of the children it

@@ -8,9 +8,11 @@
 #include <ostream>
 
 #include "storage/base/units.h"
+#include "workload/disk/profile_file.h"
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/memory_limit.h"
+#include "workload/experiment/place_options.h"
 #include "workload/experiment/progress.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/experiment/work_digest.h"
@@ -34,8 +36,10 @@ std::filesystem::path run_folder(const std::filesystem::path& out, const CellPla
   return out / "cells" / cell.name / "runs" / std::to_string(round);
 }
 
-/// What the cell's caches lie on: `native`, or the real devices by their paths.
+/// What the cell's caches lie on: `native`, the modelled disk's profile by its name, or the real
+/// devices by their paths.
 std::string device_name(const CellPlan& cell, const ExperimentOptions& options) {
+  if (is_on_modelled_disks(cell, options)) return options.device_profile->name;
   if (device_size_of_cell(cell, options.cache_size_bytes) == 0 || options.device_paths.empty()) {
     return "native";
   }
@@ -147,6 +151,14 @@ Expected<void> Experiment::open_folder() {
   results.environment["programs_run_as"] = {
       {"user", user_.user ? boost::json::value(user_.user->name) : boost::json::value()},
       {"reason", user_.reason.empty() ? boost::json::value() : boost::json::value(user_.reason)}};
+  const bool modelled = std::any_of(plan_.cells.begin(), plan_.cells.end(), [&](const auto& cell) {
+    return is_on_modelled_disks(cell, options_);
+  });
+  if (modelled) {
+    results.environment["modelled_disk"] = {{"profile", options_.device_profile->name},
+                                            {"time_scale", device_time_scale(options_)},
+                                            {"program", inputs_.programs.disk().string()}};
+  }
   if (options_.resume) {
     if (auto earlier = read_json_object(out_ / "environment.json")) {
       results.environment = continue_environment(std::move(*earlier), results.environment);
@@ -219,7 +231,7 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
   const auto folder = out_ / "cells" / cell.name;
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  const boost::json::object about{
+  boost::json::object about{
       {"name", cell.name},
       {"scheme", cell.scheme},
       {"filesystem", cell.filesystem},
@@ -229,7 +241,20 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
       {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},
       {"cache_dir", cache_dir_argument(cell, "CACHE_FOLDER",
                                        cache_share_bytes(cell, options_.cache_size_bytes))}};
-  return write_file(folder / "configuration.json", to_pretty_json(about));
+  const auto file = folder / "configuration.json";
+  if (is_on_modelled_disks(cell, options_)) {
+    about["device"] = device_name(cell, options_);
+    about["device_time_scale"] = device_time_scale(options_);
+    about["device_profile"] = disk::profile_to_toml(*options_.device_profile);
+    const auto earlier = options_.resume ? read_json_object(file) : boost::json::object();
+    if (earlier && earlier->contains("device_profile") &&
+        earlier->at("device_profile") != about["device_profile"]) {
+      return usage_problem("--device '" + options_.device +
+                           "': says another disk than when the experiment began; choose another "
+                           "--out");
+    }
+  }
+  return write_file(file, to_pretty_json(about));
 }
 
 Expected<void> Experiment::save(bool finished) {
@@ -296,9 +321,12 @@ std::string describe_place(const CellPlan& cell, const ExperimentOptions& option
   if (cell.filesystem == "tmpfs") {
     what = "a tmpfs of its own";
   } else if (const uint64_t size = device_size_of_cell(cell, options.cache_size_bytes); size > 0) {
-    const std::string on = options.device_paths.empty()
+    const std::string name = device_name(cell, options);
+    const std::string on = is_on_modelled_disks(cell, options)
+                               ? "a modelled " + name + " of " + storage::format_size(size)
+                           : options.device_paths.empty()
                                ? "a loop device of " + storage::format_size(size)
-                               : device_name(cell, options);
+                               : name;
     what = cell.filesystem == "raw" ? on : cell.filesystem + " on " + on;
   } else {
     return {};
@@ -340,6 +368,10 @@ std::string describe_privileges(const ExperimentOptions& options, const Plan& pl
     text += std::string(root_cells ? ", and" : ",") + " to limit memory to " +
             storage::format_size(options.memory_bytes) + " (a cgroup for each run)";
   }
+  const bool modelled = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const auto& cell) {
+    return is_on_modelled_disks(cell, options);
+  });
+  if (modelled) text += "; FUSE and cacheoff-disk, for modelled disks";
   if (geteuid() == 0) {
     text += "; the programs run as " +
             (options.user.empty() ? std::string("an ordinary user where one can reach the folders")
@@ -367,7 +399,7 @@ Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs&
     if (!rows) return rows.error();
     schemes->insert(schemes->end(), rows->begin(), rows->end());
   }
-  MachineCheck machine(options, stop);
+  MachineCheck machine(options, programs.disk(), stop);
   auto plan =
       make_plan(options, *schemes, [&](const CellPlan& cell) { return machine.why_not(cell); });
   if (stop != nullptr && stop->received() != 0) return run_problem("stopped by a signal");

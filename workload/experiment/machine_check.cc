@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "storage/base/units.h"
 #include "workload/experiment/memory_limit.h"
@@ -11,6 +12,7 @@
 #include "workload/filesystem/cache_places.h"
 #include "workload/filesystem/filesystem_kind.h"
 #include "workload/filesystem/filesystem_mount.h"
+#include "workload/filesystem/modelled_device.h"
 #include "workload/filesystem/scratch_folder.h"
 
 namespace workload {
@@ -21,8 +23,9 @@ constexpr uint64_t kTrialBytesMax = storage::kMiB * 1024;
 
 }  // namespace
 
-MachineCheck::MachineCheck(const ExperimentOptions& options, StopSignals* stop)
-    : options_(options), stop_(stop) {
+MachineCheck::MachineCheck(const ExperimentOptions& options, std::filesystem::path disk_program,
+                           StopSignals* stop)
+    : options_(options), disk_program_(std::move(disk_program)), stop_(stop) {
   if (options.memory_bytes > 0) no_memory_limit_ = why_no_memory_limit(options.memory_bytes);
   if (geteuid() != 0) {
     no_mounts_ = "needs root";
@@ -45,6 +48,10 @@ std::string MachineCheck::why_not_place(const CellPlan& cell) {
                : no_mounts_;
   }
   if (stop_ != nullptr && stop_->received() != 0) return "stopped by a signal";
+  if (is_on_modelled_disks(cell, options_)) {
+    if (!no_disks_) no_disks_ = why_no_modelled_disk(disk_program_, stop_);
+    if (!no_disks_->empty()) return *no_disks_;
+  }
   const auto key = std::pair(cell.filesystem, cell.mount_options);
   const auto known = tried_.find(key);
   if (known != tried_.end()) return known->second;

@@ -170,7 +170,7 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 25> kOptions{{
+constexpr std::array<OptionRow, 28> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; webproxy[:ENGINE] is no cache but the filesystem by "
      "itself",
@@ -188,6 +188,14 @@ constexpr std::array<OptionRow, 25> kOptions{{
     {"device-path", "PATH",
      "a real device instead of images; all it holds is lost; repeat for more disks", true,
      set_device_paths},
+    {"device", "PROFILE",
+     "a modelled disk under each cache: scsi-2003, sata-7200, sata-ssd or a profile file (native)",
+     false, set_device},
+    {"dirty-limit", "SIZE", "of what may wait in memory to be written to each device", false,
+     set_dirty_limit},
+    {"fast-fill", "RATIO",
+     "modelled disks take no time until the cache was filled so many times; then the run begins",
+     false, set_fast_fill},
     {"yes", "", "do not ask before a device is used", false, set_yes},
     {"directory", "DIR", "where caches and mounts live (the result folder)", false, set_directory},
     {"user", "NAME", "whom root lets the programs run as (the user of sudo, or nobody)", false,
@@ -203,8 +211,8 @@ constexpr std::array<OptionRow, 25> kOptions{{
      "(best-effort=64)",
      false, set_load},
     {"time-scale", "K",
-     "divides think times, phases and the peak finder's times (20); with --trace the recorded "
-     "times",
+     "divides think times, phases, the peak finder's times and modelled disks' (20); with --trace "
+     "the recorded times",
      false, set_time_scale},
     {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)",
      false, set_until},
@@ -256,13 +264,15 @@ std::string ExperimentOptions::goal() const {
 std::optional<double> ExperimentOptions::run_length_s() const {
   std::string error;
   const auto parsed = parse_goal(goal(), error);
-  if (!trace.empty() || !phases.empty() || !parsed || parsed->kind != Goal::Kind::kDuration) {
+  if (!trace.empty() || !phases.empty() || fast_fill > 0 || !parsed ||
+      parsed->kind != Goal::Kind::kDuration) {
     return std::nullopt;
   }
   return std::chrono::duration<double>(parsed->duration).count();
 }
 
 Expected<void> check_options(const ExperimentOptions& options) {
+  if (auto fit = check_device_options(options); !fit) return fit;
   if (!options.phases.empty()) {
     const std::string of_phases = "the phases say how long a run is";
     if (!options.trace.empty()) return wrong("phases", options.phases, "a trace has no phases");
@@ -322,6 +332,14 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   for (const unsigned number : options.disks) disks.push_back(std::to_string(number));
   out["disks"] = list(disks);
   if (!options.device_paths.empty()) out["device-path"] = list(options.device_paths);
+  if (options.device_profile) out["device"] = options.device;
+  if (options.dirty_limit_bytes > 0) {
+    out["dirty-limit"] = std::to_string(options.dirty_limit_bytes);
+  }
+  if (options.fast_fill > 0) {
+    char ratio[32];
+    out["fast-fill"] = std::string(ratio, std::to_chars(ratio, ratio + 32, options.fast_fill).ptr);
+  }
   if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;
   out["cache-size"] = std::to_string(options.cache_size_bytes);

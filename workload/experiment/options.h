@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 
 namespace workload {
@@ -30,8 +31,14 @@ struct ExperimentOptions {
   std::map<std::string, std::string> mkfs_options;  ///< By filesystem: words for its mkfs.
   std::vector<unsigned> disks{1};                   ///< Numbers of cache directories.
   std::vector<std::string> device_paths;            ///< Real devices; empty: images.
-  std::string directory;                            ///< Empty: the result folder.
-  std::string user;  ///< Whom root lets the programs run as; empty: see choose_run_user().
+  std::string device = "native";                    ///< Or a profile's name or file.
+  /// What `device` names; nothing for native. Read once, so that all runs have the same.
+  std::optional<disk::DiskProfile> device_profile;
+  uint64_t dirty_limit_bytes = 0;  ///< Of each device; 0 is the machine's own.
+  /// Fill traffic, in cache sizes, that modelled disks take without delays; 0 is none.
+  double fast_fill = 0;
+  std::string directory;  ///< Empty: the result folder.
+  std::string user;       ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
   uint64_t memory_bytes = 0;  ///< Limit of the system under test, page cache included; 0: none.
   std::string workload = "polymix4";

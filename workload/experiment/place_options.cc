@@ -1,8 +1,11 @@
 #include "workload/experiment/place_options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 
 #include "storage/base/units.h"
+#include "workload/disk/profile_file.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/filesystem/filesystem_kind.h"
 
@@ -12,6 +15,11 @@ namespace {
 constexpr uint64_t kDisksMax = 64;
 /// Less would be below what a proxy with an empty cache takes.
 constexpr uint64_t kMemoryBytesMin = 16 * storage::kMiB;
+constexpr double kFastFillMax = 1000;
+constexpr uint64_t kDirtyLimitBytesMin = 256 * storage::kKiB;
+/// What cacheoff-disk takes.
+constexpr double kDiskTimeScaleMin = 0.001;
+constexpr double kDiskTimeScaleMax = 1000;
 
 Problem wrong_place(std::string_view option, std::string_view value, std::string_view right) {
   return usage_problem("--" + std::string(option) + " '" + std::string(value) +
@@ -120,6 +128,84 @@ Expected<void> set_device_paths(ExperimentOptions& options,
   options.device_paths = std::move(*paths);
   if (options.device_paths.empty()) return wrong_place("device-path", "", "must name a device");
   return {};
+}
+
+Expected<void> set_device(ExperimentOptions& options, const std::vector<std::string>& values) {
+  const std::string& name = values.front();
+  options.device = "native";
+  options.device_profile.reset();
+  if (name == "native") return {};
+  std::string error;
+  options.device_profile = disk::load_profile(name, error);
+  if (!options.device_profile) return usage_problem("--device " + error);
+  // A file is found from elsewhere too, when the experiment goes on.
+  std::error_code failure;
+  options.device =
+      disk::built_in_profile(name) ? name : std::filesystem::absolute(name, failure).string();
+  return {};
+}
+
+Expected<void> set_dirty_limit(ExperimentOptions& options, const std::vector<std::string>& values) {
+  const auto size = storage::parse_size_bytes(values.front());
+  if (!size || *size < kDirtyLimitBytesMin) {
+    return wrong_place("dirty-limit", values.front(), "must be a size of at least 256K, e.g. 10M");
+  }
+  options.dirty_limit_bytes = *size;
+  return {};
+}
+
+Expected<void> set_fast_fill(ExperimentOptions& options, const std::vector<std::string>& values) {
+  const std::string& text = values.front();
+  double ratio = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), ratio);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (!whole || !(ratio > 0 && ratio <= kFastFillMax)) {
+    return wrong_place("fast-fill", text, "must be a number of cache sizes above 0, e.g. 1.0");
+  }
+  options.fast_fill = ratio;
+  return {};
+}
+
+Expected<void> check_device_options(const ExperimentOptions& options) {
+  const bool on_devices = std::any_of(
+      options.filesystems.begin(), options.filesystems.end(),
+      [](const auto& name) { return name == "raw" || find_filesystem_kind(name) != nullptr; });
+  const auto check = [&](std::string_view option, const std::string& value) -> Expected<void> {
+    if (!options.device_paths.empty()) {
+      return wrong_place(option, value,
+                         "is for devices that cacheoff makes, not for --device-path");
+    }
+    if (!on_devices) {
+      return wrong_place(option, value,
+                         "needs a filesystem that is made on a device; add --filesystem ext2 or "
+                         "another of ext2 ext3 ext4 xfs btrfs raw");
+    }
+    return {};
+  };
+  if (options.dirty_limit_bytes > 0) {
+    auto fits = check("dirty-limit", storage::format_size(options.dirty_limit_bytes));
+    if (!fits) return fits;
+  }
+  if (options.fast_fill > 0) {
+    const char* const why =
+        !options.device_profile   ? "only modelled disks take no time; add --device"
+        : !options.trace.empty()  ? "a trace has no fill of its own"
+        : !options.phases.empty() ? "the phases say what is measured"
+        : options.finds_peak()    ? "the peak finder has to find its way with the disk as it is"
+                                  : nullptr;
+    if (why != nullptr) return usage_problem(std::string("--fast-fill: ") + why);
+  }
+  if (!options.device_profile) return {};
+  if (auto fits = check("device", options.device); !fits) return fits;
+  const double scale = device_time_scale(options);
+  if (!(scale >= kDiskTimeScaleMin && scale <= kDiskTimeScaleMax)) {
+    return usage_problem("--time-scale: must lie from 0.001 to 1000 with a modelled disk");
+  }
+  return {};
+}
+
+double device_time_scale(const ExperimentOptions& options) {
+  return options.trace.empty() || options.was_given("time-scale") ? options.time_scale : 1;
 }
 
 Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values) {

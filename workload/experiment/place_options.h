@@ -21,8 +21,18 @@ Expected<void> set_mounts(ExperimentOptions& options, const std::vector<std::str
 Expected<void> set_mkfs(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_disks(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_device_paths(ExperimentOptions& options, const std::vector<std::string>& values);
+Expected<void> set_device(ExperimentOptions& options, const std::vector<std::string>& values);
+Expected<void> set_dirty_limit(ExperimentOptions& options, const std::vector<std::string>& values);
+Expected<void> set_fast_fill(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_user(ExperimentOptions& options, const std::vector<std::string>& values);
 Expected<void> set_memory(ExperimentOptions& options, const std::vector<std::string>& values);
+
+/// Whether `--device`, `--dirty-limit` and `--fast-fill` fit the other options.
+Expected<void> check_device_options(const ExperimentOptions& options);
+
+/// By how much modelled disks are faster than their profile says: as fast as all other times; 1 for
+/// a trace that is replayed as fast as can be.
+double device_time_scale(const ExperimentOptions& options);
 
 /// Names of the filesystems that can be asked for, separated by blanks.
 std::string filesystem_names();

@@ -38,7 +38,8 @@ std::optional<double> page_cache_hit_share(const boost::json::object& record,
 
 }  // namespace
 
-void add_run_costs(boost::json::object& record, const ProgramCounters& counters) {
+void add_run_costs(boost::json::object& record, const ProgramCounters& counters,
+                   std::optional<uint64_t> measured_requests) {
   record["context_switches"] = {{"proxy", switches_to_json(counters.proxy)},
                                 {"load", switches_to_json(counters.load)},
                                 {"origin", switches_to_json(counters.origin)},
@@ -47,14 +48,16 @@ void add_run_costs(boost::json::object& record, const ProgramCounters& counters)
                            {"load", faults_to_json(counters.load)},
                            {"origin", faults_to_json(counters.origin)},
                            {"helper", faults_to_json(counters.helper)}};
-  auto hit_percent = page_cache_hit_share(record, counters);
+  auto hit_percent = measured_requests ? std::nullopt : page_cache_hit_share(record, counters);
   if (hit_percent) *hit_percent *= 100;
   record["page_cache_hit_percent"] = json_number(hit_percent);
   const auto written = number_at(record, "disk.write_bytes");
-  record["disk_write_amplification"] =
-      json_number(divided(written, number_at(record, "storage.published_bytes").value_or(0)));
+  const double published_bytes =
+      measured_requests ? 0 : number_at(record, "storage.published_bytes").value_or(0);
+  record["disk_write_amplification"] = json_number(divided(written, published_bytes));
 
-  const double requests = requests_of(record);
+  const double requests =
+      measured_requests ? static_cast<double>(*measured_requests) : requests_of(record);
   std::optional<double> cpu_us = number_at(record, "cpu_s.proxy");
   if (cpu_us) cpu_us = (*cpu_us + number_at(record, "cpu_s.helper").value_or(0)) * 1e6;
   std::optional<double> switches;

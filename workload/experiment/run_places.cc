@@ -21,6 +21,7 @@ void write_back(const std::filesystem::path& folder) {
 
 Expected<std::unique_ptr<CachePlaces>> make_run_places(const RunRequest& request,
                                                        const ExperimentOptions& options,
+                                                       const Programs& programs,
                                                        StopSignals& stop) {
   std::error_code failure;
   std::filesystem::create_directories(request.folder, failure);
@@ -33,8 +34,9 @@ Expected<std::unique_ptr<CachePlaces>> make_run_places(const RunRequest& request
   // With a number of this process's own, as the name decides where spread_subfolders() puts it.
   const std::string name =
       request.cell.name + "-" + std::to_string(request.round) + "-" + std::to_string(getpid());
-  auto made = CachePlaces::make({request.cell, options, *request.scratch, name,
-                                 request.folder / "mkfs.log", request.user, &stop});
+  auto made =
+      CachePlaces::make({request.cell, options, *request.scratch, name, request.folder / "mkfs.log",
+                         request.user, &stop, programs.disk()});
   if (!made) return made.error();
   for (const auto& command : (*made)->commands()) {
     if (auto done = note_command(request.folder, command); !done) return done.error();

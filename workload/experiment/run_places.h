@@ -17,7 +17,7 @@ namespace workload {
 /// Problem where one of these can't be done.
 Expected<std::unique_ptr<CachePlaces>> make_run_places(const RunRequest& request,
                                                        const ExperimentOptions& options,
-                                                       StopSignals& stop);
+                                                       const Programs& programs, StopSignals& stop);
 
 /// Adds a command to the run's `commands.sh`.
 Expected<void> note_command(const std::filesystem::path& run_folder,

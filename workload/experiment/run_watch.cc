@@ -54,6 +54,7 @@ MachineSnapshot RunWatch::look() {
 }
 
 void RunWatch::begin() {
+  samples_ = blocked_samples_ = 0;
   begin_ = look();
   for (const pid_t helper : read_children(proxy_.pid())) {
     const double cpu_s = read_cpu_s(helper).value_or(0);

@@ -46,6 +46,7 @@ class RunWatch {
   /// `devices` carry the cache; none where no block device does.
   RunWatch(ChildProcess& proxy, ChildProcess& origin, std::vector<BlockDevice> devices);
 
+  /// Once more where what counts begins only now.
   void begin();
   /// Looks at the proxy once; call it every kSamplePeriod between begin() and end().
   void sample();

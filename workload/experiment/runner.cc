@@ -12,6 +12,8 @@
 
 #include "storage/base/units.h"
 #include "workload/experiment/access_log_count.h"
+#include "workload/experiment/disk_account.h"
+#include "workload/experiment/fast_fill.h"
 #include "workload/experiment/http_fetch.h"
 #include "workload/experiment/memory_limit.h"
 #include "workload/experiment/program_commands.h"
@@ -21,6 +23,7 @@
 #include "workload/experiment/storage_account.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/filesystem/cache_places.h"
+#include "workload/model/workload_file.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -66,6 +69,15 @@ class Run {
       StopSignals& stop)
       : request_(request), options_(options), programs_(programs), stop_(stop) {}
 
+  /// The load first, and then the disks' delays: what is killed with writes under way, or unmounted
+  /// with writes left over, waits for the disk.
+  ~Run() {
+    load_.reset();
+    if (places_) places_->end_timing();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
   Expected<boost::json::object> perform() {
     if (auto done = make_places(); !done) return done.error();
     if (auto done = start_servers(); !done) return done.error();
@@ -83,6 +95,9 @@ class Run {
                                            const std::string& group_file = {});
   Expected<void> drive_load();
   Expected<void> wait_for_load();
+  /// With --fast-fill: the disks' delays begin where the fill is over, and what is watched begins
+  /// with the measured part.
+  Expected<void> follow_fill();
   void keep_pages();
   void stop_servers();
   Expected<boost::json::object> make_record();
@@ -103,6 +118,8 @@ class Run {
   std::optional<ChildProcess> load_;
   ProgramAddresses addresses_;
   std::optional<RunWatch> watch_;
+  std::optional<DiskAccount> disks_;
+  std::optional<FastFill> fast_fill_;  ///< Where the run begins with one.
   ChildEnd load_end_;
   ChildEnd proxy_end_;
   ChildEnd origin_end_;
@@ -111,10 +128,13 @@ class Run {
 };
 
 Expected<void> Run::make_places() {
-  auto made = make_run_places(request_, options_, stop_);
+  auto made = make_run_places(request_, options_, programs_, stop_);
   if (!made) return made.error();
   places_ = std::move(*made);
   warnings_ = places_->warnings();
+  disks_.emplace(places_->modelled_disks());
+  // Cells without such disks do the same work.
+  if (options_.fast_fill > 0) fast_fill_.emplace(log_path("load.log"));
   return {};
 }
 
@@ -161,17 +181,27 @@ Expected<void> Run::start_servers() {
       "proxy.log", group_file);
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
+  // Its stores are made.
+  if (!fast_fill_) return places_->begin_timing();
   return {};
 }
 
 Expected<void> Run::drive_load() {
+  ExperimentOptions load_options = options_;
+  if (fast_fill_) {
+    load_options.workload = log_path("workload.toml");
+    load_options.phases = "file";
+    const auto text = workload_to_toml(fast_fill_workload(request_.workload, options_));
+    if (auto done = write_file(load_options.workload, text); !done) return done;
+  }
   const auto command =
-      load_command(programs_.cacheoff, options_, addresses_,
+      load_command(programs_.cacheoff, load_options, addresses_,
                    seed_of_round(options_.seed, request_.round), request_.folder.string());
   if (auto done = note_command(request_.folder, command); !done) return done.error();
   watch_.emplace(*proxy_, *origin_, places_->devices());
   watch_->begin();
   if (memory_) memory_->begin();
+  if (auto done = disks_->begin(); !done) return done;
   auto started =
       ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
   if (!started) return started.error();
@@ -199,14 +229,34 @@ Expected<void> Run::wait_for_load() {
       load_end_ = *end;
       watch_->end();
       if (memory_) memory_->end();
-      return {};
+      if (fast_fill_ && !fast_fill_->measured()) {
+        return run_problem("the load ended before its measured part was seen to begin" +
+                           last_words(log_path("load.log")));
+      }
+      return disks_->end();
     }
     watch_->sample();
+    if (auto done = follow_fill(); !done) return done;
     if (turn % kSamplesForMemory == 0) load_->sample_memory();
     if (std::chrono::steady_clock::now() > deadline) {
       return run_problem("the load did not end in time and was stopped");
     }
   }
+}
+
+Expected<void> Run::follow_fill() {
+  if (!fast_fill_) return {};
+  const auto step = fast_fill_->look();
+  if (!step) return step.error();
+  if (*step == FastFill::Step::kBeginTiming) {
+    if (auto done = places_->begin_timing(); !done) return done;
+    return fast_fill_->timing_began();
+  }
+  if (*step == FastFill::Step::kBeginMeasured) {
+    watch_->begin();
+    return disks_->begin();
+  }
+  return {};
 }
 
 void Run::keep_pages() {
@@ -224,6 +274,7 @@ void Run::keep_pages() {
 
 void Run::stop_servers() {
   keep_pages();
+  places_->end_timing();
   proxy_end_ = proxy_->stop(kStopTimeMax);
   origin_end_ = origin_->stop(kStopTimeMax);
   const auto check = [&](const char* name, const ChildEnd& end) {
@@ -275,13 +326,15 @@ std::vector<std::string> Run::proxy_warnings() const {
 RunObservation Run::observe(boost::json::object& record) const {
   RunObservation seen;
   watch_->observe(seen);
+  disks_->observe(seen);
   const auto generator = number_at(record, "generator.cpu_percent");
   const double length_s = std::max(watch_->length_s(), 1e-3);
   seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
   if (seen.machine_busy_share) {
-    const double own_share = (seen.proxy_cpu_share + seen.origin_cpu_share +
-                              (load_end_.use.cpu_s + watch_->helper_cpu_s()) / length_s) /
-                             static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const double own_share =
+        (seen.proxy_cpu_share + seen.origin_cpu_share +
+         (load_end_.use.cpu_s + watch_->helper_cpu_s() + disks_->cpu_s()) / length_s) /
+        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
   }
   seen.requests = count_at(record, "requests");
@@ -331,9 +384,16 @@ Expected<boost::json::object> Run::make_record() {
     if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
   }
   record["disk"] = watch_->disk();
+  record["devices"] = places_->device_descriptions();
+  disks_->account(record);
+  const auto requests_meanwhile =
+      fast_fill_ ? count_at(record, "requests") : count_over_phases(record, "requests");
+  record["disk"].as_object()["operations_per_request"] =
+      json_number(disk_operations_per(record, requests_meanwhile));
   ProgramCounters counters = watch_->counters();
   counters.load = load_end_.use.counters;
-  add_run_costs(record, counters);
+  add_run_costs(record, counters,
+                fast_fill_ ? std::optional(count_at(record, "requests")) : std::nullopt);
   record["memory"] = nullptr;
   if (memory_) {
     record["memory"] = memory_to_json(memory_->account());
@@ -347,8 +407,8 @@ Expected<boost::json::object> Run::make_record() {
   record["limited_by"] = verdict.limited_by;
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
-  record["devices"] = places_->device_descriptions();
-  record["warnings"] = merge_warnings(record, {warnings_, proxy_warnings(), verdict.warnings});
+  record["warnings"] =
+      merge_warnings(record, {warnings_, proxy_warnings(), disks_->warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure_.empty();
   record["failure"] = failure_.empty() ? nullptr : boost::json::value(failure_);
   if (auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record)); !done) {

@@ -21,6 +21,9 @@ struct Programs {
   std::filesystem::path cacheoff;
   std::filesystem::path proxy;
   std::filesystem::path webproxy{};  ///< Of the cells that are no cache, see is_webproxy().
+
+  /// cacheoff-disk, beside them; it may be missing, as it is built only where libfuse3 is.
+  std::filesystem::path disk() const { return cacheoff.parent_path() / "cacheoff-disk"; }
 };
 
 /// Everything about a run but the cell.

@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "workload/client/load_shape.h"
+#include "workload/experiment/disk_account.h"
+#include "workload/experiment/memory_limit.h"
 #include "workload/experiment/program_commands.h"
+#include "workload/experiment/run_cost.h"
 #include "workload/experiment/run_places.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/report/json_text.h"
@@ -37,12 +40,23 @@ class PatternRun {
              StopSignals& stop)
       : request_(request), options_(options), programs_(programs), stop_(stop) {}
 
+  /// The program first, and then the disks' delays: what is killed with writes under way waits for
+  /// the disk.
+  ~PatternRun() {
+    program_.reset();
+    if (places_) places_->end_timing();
+  }
+  PatternRun(const PatternRun&) = delete;
+  PatternRun& operator=(const PatternRun&) = delete;
+
   Expected<boost::json::object> perform() {
-    auto places = make_run_places(request_, options_, stop_);
+    auto places = make_run_places(request_, options_, programs_, stop_);
     if (!places) return places.error();
     places_ = std::move(*places);
+    disks_.emplace(places_->modelled_disks());
     if (auto done = start(); !done) return done.error();
     if (auto done = watch_pattern(); !done) return done.error();
+    places_->end_timing();
     end_ = program_->stop(kEndTimeMax);
     return make_record();
   }
@@ -61,9 +75,11 @@ class PatternRun {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
+  std::unique_ptr<MemoryLimit> memory_;  ///< Goes last: pages of the places are charged to it.
   std::unique_ptr<CachePlaces> places_;
   std::optional<ChildProcess> program_;
   std::optional<RunWatch> watch_;
+  std::optional<DiskAccount> disks_;
   ChildEnd end_;
   std::vector<std::string> warnings_;
 };
@@ -76,19 +92,29 @@ Expected<void> PatternRun::start() {
   const auto& more = places_->warnings();
   warnings_.insert(warnings_.end(), more.begin(), more.end());
   if (auto done = note_command(request_.folder, command.words); !done) return done;
-  auto started =
-      ChildProcess::start({command.words, log().string(), log().string(), request_.user});
+  std::string group_file;
+  if (options_.memory_bytes > 0) {
+    auto limit = MemoryLimit::make(options_.memory_bytes, request_.scratch->journal());
+    if (!limit) return limit.error();
+    memory_ = std::move(*limit);
+    group_file = memory_->entrance();
+  }
+  auto started = ChildProcess::start(
+      {command.words, log().string(), log().string(), request_.user, group_file});
   if (!started) return started.error();
   program_ = std::move(*started);
   const auto line = program_->wait_ready(": measuring", kPrepareTimeMax, &stop_);
   if (!line) return with_last_words(line.error().text);
-  return {};
+  // Its files are made.
+  return places_->begin_timing();
 }
 
 Expected<void> PatternRun::watch_pattern() {
   // There is no origin; its figures are not used.
   watch_.emplace(*program_, *program_, places_->devices());
   watch_->begin();
+  if (memory_) memory_->begin();
+  if (auto done = disks_->begin(); !done) return done;
   const auto length_s = options_.run_length_s();
   const auto deadline =
       std::chrono::steady_clock::now() +
@@ -101,7 +127,8 @@ Expected<void> PatternRun::watch_pattern() {
     }
     if (program_->output().find(": measured") != std::string::npos) {
       watch_->end();
-      return {};
+      if (memory_) memory_->end();
+      return disks_->end();
     }
     watch_->sample();
     if (turn % kLooksForMemory == 0) program_->sample_memory();
@@ -114,6 +141,8 @@ Expected<void> PatternRun::watch_pattern() {
 RunObservation PatternRun::observe(const boost::json::object& record, double loop_cpu_share) const {
   RunObservation seen;
   watch_->observe(seen);
+  disks_->observe(seen);
+  if (memory_) seen.memory_excess_share = memory_excess(memory_->account());
   if (seen.machine_busy_share) {
     const double own_share = watch_->proxy_cpu_s() / std::max(watch_->length_s(), 1e-3) /
                              static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -161,6 +190,17 @@ Expected<boost::json::object> PatternRun::make_record() {
                               {"origin", nullptr},
                               {"helper", nullptr}};
   record["disk"] = watch_->disk();
+  record["devices"] = places_->device_descriptions();
+  disks_->account(record);
+  const uint64_t requests = count_at(record, "requests");
+  record["disk"].as_object()["operations_per_request"] =
+      json_number(disk_operations_per(record, requests));
+  add_run_costs(record, watch_->counters(), requests);
+  record["memory"] = nullptr;
+  if (memory_) {
+    record["memory"] = memory_to_json(memory_->account());
+    for (auto& line : memory_warnings(memory_->account())) warnings_.push_back(std::move(line));
+  }
   const auto percent = [](const std::optional<double>& share) {
     return json_number(share ? std::optional(*share * 100) : std::nullopt);
   };
@@ -170,8 +210,7 @@ Expected<boost::json::object> PatternRun::make_record() {
   record["limited_by"] = webproxy_limit(seen, loop_cpu_share);
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
-  record["devices"] = places_->device_descriptions();
-  record["warnings"] = merge_warnings(record, {warnings_, verdict.warnings});
+  record["warnings"] = merge_warnings(record, {warnings_, disks_->warnings(), verdict.warnings});
   record["valid"] = verdict.valid && failure.empty();
   record["failure"] = failure.empty() ? nullptr : boost::json::value(failure);
   auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record));

@@ -17,6 +17,7 @@
 
 #include "storage/base/units.h"
 #include "workload/experiment/child_process.h"
+#include "workload/filesystem/disk_program.h"
 #include "workload/filesystem/filesystem_kind.h"
 #include "workload/filesystem/loop_device.h"
 
@@ -49,6 +50,7 @@ class ImageDevice final : public CacheDevice {
     return "the filesystem below the images can't do direct I/O: what the cache reads and writes "
            "goes through the page cache twice";
   }
+  bool is_loop() const override { return true; }
 
  private:
   ScratchFolder& scratch_;
@@ -171,7 +173,7 @@ Expected<void> judge_signature(const std::string& path, std::string_view blkid_o
                            path + "' if all of it may be lost");
 }
 
-boost::json::object describe_cache_device(const CacheDevice& device) {
+boost::json::object describe_cache_device(CacheDevice& device) {
   boost::json::object out{{"path", device.path()},
                           {"kind", device.kind()},
                           {"size_bytes", block_device_size_bytes(device.path())},
@@ -180,6 +182,14 @@ boost::json::object describe_cache_device(const CacheDevice& device) {
   boost::json::object queue;
   for (const auto& [name, value] : queue_settings(device.path())) queue[name] = value;
   out["queue"] = std::move(queue);
+  if (device.is_loop()) {
+    const auto limit = dirty_limit_bytes(device.path());
+    out["dirty_limit_bytes"] = limit ? boost::json::value(*limit) : nullptr;
+  }
+  if (const DiskProgram* disk = device.modelled_disk()) {
+    out["profile"] = disk->request().profile.name;
+    out["time_scale"] = disk->request().time_scale;
+  }
   return out;
 }
 

@@ -17,6 +17,8 @@
 
 namespace workload {
 
+class DiskProgram;
+
 /// A device for one run. The destructor gives it back: whatever was mounted on it, and whoever had
 /// it open, must be gone by then.
 class CacheDevice {
@@ -27,10 +29,14 @@ class CacheDevice {
 
   /// `/dev/loop3`.
   virtual const std::string& path() const = 0;
-  /// `image` or `device`.
+  /// `image`, `modelled` or `device`.
   virtual std::string_view kind() const = 0;
   /// What about it makes figures other than they would be, one line; empty where nothing does.
   virtual std::string warning() const = 0;
+  /// The modelled disk behind it; null where there is none.
+  virtual DiskProgram* modelled_disk() { return nullptr; }
+  /// Whether it is a loop device of its own, whose settings nobody else has.
+  virtual bool is_loop() const { return false; }
 
  protected:
   CacheDevice() = default;
@@ -56,7 +62,7 @@ Expected<void> check_real_device(const std::string& path);
 Expected<void> judge_signature(const std::string& path, std::string_view blkid_output);
 
 /// Path, kind and queue settings, as a run's `devices[]` has them.
-boost::json::object describe_cache_device(const CacheDevice& device);
+boost::json::object describe_cache_device(CacheDevice& device);
 
 /// Writes what the kernel has of the device to it and forgets it, so that what mkfs left in memory
 /// helps nobody.

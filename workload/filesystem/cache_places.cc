@@ -1,17 +1,23 @@
 #include "workload/filesystem/cache_places.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "storage/base/units.h"
+#include "workload/experiment/place_options.h"
 #include "workload/filesystem/cache_device.h"
 #include "workload/filesystem/filesystem_kind.h"
 #include "workload/filesystem/filesystem_mount.h"
+#include "workload/filesystem/loop_device.h"
+#include "workload/filesystem/modelled_device.h"
+#include "workload/filesystem/owned_fd.h"
 
 namespace workload {
 namespace {
@@ -31,6 +37,21 @@ Expected<void> check_room(const std::filesystem::path& folder, uint64_t wanted_b
   if (free_bytes >= wanted_bytes) return {};
   return run_problem(what + " not fit: " + storage::format_size(free_bytes) + " free for " +
                      storage::format_size(wanted_bytes));
+}
+
+/// Of the disk with that number, from 0. What the program is told and says is kept with the run.
+DiskProgramRequest disk_request(const PlacesRequest& request, unsigned number) {
+  const auto folder = request.log.parent_path();
+  const std::string name = "disk" + std::to_string(number + 1);
+  DiskProgramRequest disk;
+  disk.program = request.disk_program;
+  disk.profile = *request.options.device_profile;
+  disk.size_bytes = device_size_of_cell(request.cell, request.options.cache_size_bytes);
+  disk.time_scale = device_time_scale(request.options);
+  disk.profile_file = folder / "disk_profile.toml";
+  disk.log = folder / (name + ".log");
+  disk.stop = request.stop;
+  return disk;
 }
 
 }  // namespace
@@ -60,6 +81,7 @@ struct CachePlaces::Place {
 CachePlaces::CachePlaces(const PlacesRequest& request) : scratch_(request.scratch) {}
 
 CachePlaces::~CachePlaces() {
+  end_timing();
   while (!places_.empty()) places_.pop_back();
 }
 
@@ -95,10 +117,15 @@ Expected<void> CachePlaces::open_device(const PlacesRequest& request, Place& pla
                                         const std::string& name) {
   const uint64_t size = device_size_of_cell(request.cell, request.options.cache_size_bytes);
   const auto& real = request.options.device_paths;
-  auto device = real.empty() ? make_image_device(request.scratch, name + ".img", size)
-                             : open_real_device(real[number], size);
+  auto device = is_on_modelled_disks(request.cell, request.options)
+                    ? make_modelled_device(request.scratch, name, disk_request(request, number))
+                : real.empty() ? make_image_device(request.scratch, name + ".img", size)
+                               : open_real_device(real[number], size);
   if (!device) return device.error();
   place.device = std::move(*device);
+  if (const DiskProgram* disk = place.device->modelled_disk()) {
+    commands_.push_back(disk->command());
+  }
   if (auto warning = place.device->warning(); !warning.empty()) {
     warnings_.push_back(std::move(warning));
   }
@@ -157,6 +184,7 @@ Expected<void> CachePlaces::add_filesystem(const PlacesRequest& request, Place& 
     commands_.push_back(*command);
     if (auto made = run_mkfs(*command, request.log, request.stop); !made) return made;
     flush_device(mount.source);
+    limit_dirty(request, place);
   }
   place.entry_kind = JournalEntry::Kind::kMount;
   auto noted = scratch_.journal().will_make(place.entry_kind, name);
@@ -184,6 +212,50 @@ Expected<void> CachePlaces::add_filesystem(const PlacesRequest& request, Place& 
   if (auto done = give_to(request.user, folder); !done) return done;
   return check_room(folder, cache_share_bytes(request.cell, request.options.cache_size_bytes),
                     "the cache does");
+}
+
+void CachePlaces::limit_dirty(const PlacesRequest& request, const Place& place) {
+  const uint64_t bytes = request.options.dirty_limit_bytes;
+  if (bytes == 0 || !place.device->is_loop()) return;
+  const auto done = limit_dirty_memory(place.device->path(), bytes);
+  if (!done) warnings_.push_back(done.error().text);
+  if (request.cell.filesystem == "btrfs") {
+    warnings_.emplace_back(
+        "btrfs writes back by an account of its own: the dirty limit of the "
+        "device does not hold it");
+  }
+}
+
+Expected<void> CachePlaces::begin_timing() {
+  for (const auto& place : places_) {
+    if (!place->device) continue;
+    DiskProgram* const disk = place->device->modelled_disk();
+    if (disk == nullptr) continue;
+    if (place->mount) {
+      const OwnedFd fd(open(place->cache_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      if (fd.get() < 0 || syncfs(fd.get()) != 0) {
+        return run_problem("can't write back '" + place->cache_path + "': " + std::strerror(errno));
+      }
+    }
+    if (auto done = disk->set_fast(false); !done) return done;
+  }
+  return {};
+}
+
+void CachePlaces::end_timing() noexcept {
+  for (DiskProgram* const disk : modelled_disks()) {
+    // One that is gone has no delays any more.
+    static_cast<void>(disk->set_fast(true));
+  }
+}
+
+std::vector<DiskProgram*> CachePlaces::modelled_disks() const {
+  std::vector<DiskProgram*> out;
+  for (const auto& place : places_) {
+    DiskProgram* const disk = place->device ? place->device->modelled_disk() : nullptr;
+    if (disk != nullptr) out.push_back(disk);
+  }
+  return out;
 }
 
 std::vector<std::string> CachePlaces::paths() const {
@@ -245,6 +317,10 @@ uint64_t device_size_of_cell(const CellPlan& cell, uint64_t cache_size_bytes) {
   if (cell.filesystem == "raw") return share + kRawOverheadBytes;
   const FilesystemKind* kind = find_filesystem_kind(cell.filesystem);
   return kind == nullptr ? 0 : device_size_bytes(*kind, share);
+}
+
+bool is_on_modelled_disks(const CellPlan& cell, const ExperimentOptions& options) {
+  return options.device_profile && device_size_of_cell(cell, options.cache_size_bytes) > 0;
 }
 
 std::string mkfs_options_for(const ExperimentOptions& options, const std::string& filesystem) {

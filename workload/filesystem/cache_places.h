@@ -14,6 +14,7 @@
 #include "workload/experiment/machine_stats.h"
 #include "workload/experiment/options.h"
 #include "workload/experiment/plan.h"
+#include "workload/filesystem/disk_program.h"
 #include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
 
@@ -28,6 +29,7 @@ struct PlacesRequest {
   std::filesystem::path log;    ///< What mkfs prints goes there.
   std::optional<RunUser> user;  ///< Who must be able to write.
   StopSignals* stop = nullptr;
+  std::filesystem::path disk_program{};  ///< cacheoff-disk, for cells on modelled disks.
 };
 
 /// The places of a run. The destructor unmounts, detaches and removes all of it, in the reverse
@@ -43,6 +45,14 @@ class CachePlaces {
   CachePlaces(const CachePlaces&) = delete;
   CachePlaces& operator=(const CachePlaces&) = delete;
 
+  /// Writes back what was made so far, and lets modelled disks take their time from now on: they
+  /// are made, formatted and filled with empty stores at once.
+  Expected<void> begin_timing();
+  /// Ends the delays of modelled disks, so that what is left to be written takes no time.
+  void end_timing() noexcept;
+  /// The modelled disks, in the order of the places; none where the cell has none.
+  std::vector<DiskProgram*> modelled_disks() const;
+
   /// A --cache-dir path for each disk.
   std::vector<std::string> paths() const;
   /// The block devices below, for their counters; a device below several places is there once.
@@ -55,7 +65,7 @@ class CachePlaces {
   boost::json::array option_outcomes() const;
   /// What cacheoff made or was given, one object a disk; see describe_cache_device().
   boost::json::array device_descriptions() const;
-  /// The mkfs commands that were run.
+  /// The commands that were run: mkfs, and the programs of modelled disks.
   const std::vector<std::vector<std::string>>& commands() const { return commands_; }
 
  private:
@@ -69,6 +79,7 @@ class CachePlaces {
                                 const std::string& name);
   Expected<void> open_device(const PlacesRequest& request, Place& place, unsigned number,
                              const std::string& name);
+  void limit_dirty(const PlacesRequest& request, const Place& place);
 
   ScratchFolder& scratch_;
   std::vector<std::unique_ptr<Place>> places_;
@@ -81,6 +92,9 @@ uint64_t cache_share_bytes(const CellPlan& cell, uint64_t cache_size_bytes);
 
 /// Size of each device that a cell needs; 0 where it needs none.
 uint64_t device_size_of_cell(const CellPlan& cell, uint64_t cache_size_bytes);
+
+/// Whether the cell's caches lie on modelled disks.
+bool is_on_modelled_disks(const CellPlan& cell, const ExperimentOptions& options);
 
 /// The --mkfs options for a filesystem; empty where none were given.
 std::string mkfs_options_for(const ExperimentOptions& options, const std::string& filesystem);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "storage/base/units.h"
 #include "workload/experiment/machine_stats.h"
 
 namespace workload {
@@ -150,6 +151,37 @@ Expected<void> detach_loop_device(const std::string& path) {
   return {};
 }
 
+void set_loop_medium(const std::string& path, bool is_rotating) noexcept {
+  const auto queue = sys_folder(path) / "queue";
+  write_setting(queue / "rotational", is_rotating ? "1" : "0");
+  write_setting(queue / "wbt_lat_usec", "0");
+  // The kernel works this out anew with the other.
+  write_setting(queue / "read_ahead_kb", "128");
+}
+
+Expected<void> limit_dirty_memory(const std::string& path, uint64_t bytes) {
+  const auto folder = sys_folder(path) / "bdi";
+  write_setting(folder / "strict_limit", "1");
+  write_setting(folder / "max_bytes", std::to_string(bytes));
+  const auto got = dirty_limit_bytes(path);
+  if (!got) {
+    return run_problem("the dirty limit could not be set: this kernel has no " +
+                       (folder / "max_bytes").string());
+  }
+  // The kernel keeps a share of memory, which it rounds.
+  if (*got > bytes + bytes / 10 || *got < bytes - bytes / 10) {
+    return run_problem("the kernel made a dirty limit of " + storage::format_size(*got) + " of " +
+                       storage::format_size(bytes));
+  }
+  return {};
+}
+
+std::optional<uint64_t> dirty_limit_bytes(const std::string& path) {
+  const auto folder = sys_folder(path) / "bdi";
+  if (trimmed(read_kernel_file(folder / "strict_limit")) != "1") return std::nullopt;
+  return storage::parse_count(trimmed(read_kernel_file(folder / "max_bytes")));
+}
+
 void reset_loop_settings(const std::string& path) noexcept {
   const auto folder = sys_folder(path);
   for (const auto& [name, value] :
@@ -159,6 +191,20 @@ void reset_loop_settings(const std::string& path) noexcept {
         {"bdi/min_ratio", "0"},
         {"bdi/max_ratio", "100"}}) {
     write_setting(folder / name, value);
+  }
+}
+
+void reset_idle_loop_devices() noexcept {
+  std::error_code gone;
+  for (std::filesystem::directory_iterator entry("/sys/block", gone), end; !gone && entry != end;
+       entry.increment(gone)) {
+    const std::string device = "/dev/" + entry->path().filename().string();
+    if (device.rfind("/dev/loop", 0) != 0 || !backing_file(device).empty()) continue;
+    const auto folder = sys_folder(device);
+    if (trimmed(read_kernel_file(folder / "bdi/strict_limit")) == "1" ||
+        trimmed(read_kernel_file(folder / "queue/wbt_lat_usec")) == "0") {
+      reset_loop_settings(device);
+    }
   }
 }
 

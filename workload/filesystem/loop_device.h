@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,25 @@ std::vector<std::string> loop_devices_over(const std::filesystem::path& folder);
 /// Problem where it still has its file after ten seconds.
 Expected<void> detach_loop_device(const std::string& path);
 
+/// Tells the kernel what kind of disk the device stands for, and ends write-back throttling, which
+/// the disks of 2003 did not know: it would hold writes back for a latency that no such disk has.
+void set_loop_medium(const std::string& path, bool is_rotating) noexcept;
+
+/// Lets no more than `bytes` written to the device wait in memory. A Problem says what this kernel
+/// does not have, or made of it.
+Expected<void> limit_dirty_memory(const std::string& path, uint64_t bytes);
+
+/// The limit in force; nothing where there is none but the machine's.
+std::optional<uint64_t> dirty_limit_bytes(const std::string& path);
+
 /// Sets what earlier users may have changed: read-ahead of 128 KiB (a loop device with direct I/O
 /// begins with far more), write-back throttling as the kernel would, no share of dirty memory of
 /// its own. Settings that this kernel does not have are left out.
 void reset_loop_settings(const std::string& path) noexcept;
+
+/// The same for loop devices that nobody has and that still have a limit on dirty memory or no
+/// write-back throttling: a killed runner's.
+void reset_idle_loop_devices() noexcept;
 
 /// Settings of a device's queue that decide what is measured, as the kernel has them now, by name:
 /// `read_ahead_kb`, `scheduler`, `rotational`, `wbt_lat_usec`, `nr_requests`, `logical_block_size`,

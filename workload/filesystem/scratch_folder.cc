@@ -177,6 +177,7 @@ void clear_up(const DeadRun& run, CleanUp& done) {
       done.failures.push_back("can't remove the group '" + group.string() + "'");
     }
   }
+  reset_idle_loop_devices();
   if (!mounts_below(run.folder).empty()) {
     done.failures.push_back("something is still mounted below '" + run.folder.string() + "'");
     return;
@@ -226,6 +227,16 @@ void add_noted_folders(std::set<std::filesystem::path>& found) {
   }
 }
 
+/// Notes where a scratch folder is. Returns the note's path; empty where none could be made: then
+/// the folder is still found by a start in the same directory.
+std::filesystem::path note_place(const std::filesystem::path& folder) {
+  const auto state = state_folder();
+  if (state.empty()) return {};
+  const auto note =
+      state / (folder.filename().string() + "-" + std::to_string(own_identity().start_ticks));
+  return write_file(note, folder.string()) ? note : std::filesystem::path();
+}
+
 }  // namespace
 
 std::filesystem::path state_folder() {
@@ -253,10 +264,14 @@ Expected<ScratchFolder> ScratchFolder::make(const std::filesystem::path& directo
   const std::string base = std::string(kScratchPrefix) + std::to_string(getpid());
   for (int number = 1; number <= kNamesMax; ++number) {
     const auto path = parent / (number == 1 ? base : base + "." + std::to_string(number));
+    // Before the folder is there, so that it is found whenever this process is killed.
+    auto note = note_place(path);
     // Others may enter and look, as programs that run as another user must.
     if (mkdir(path.c_str(), 0755) != 0) {
-      if (errno == EEXIST) continue;
-      return run_problem("can't make '" + path.string() + "': " + std::strerror(errno));
+      const int error = errno;
+      if (!note.empty()) std::filesystem::remove(note, failure);
+      if (error == EEXIST) continue;
+      return run_problem("can't make '" + path.string() + "': " + std::strerror(error));
     }
     auto journal = RunJournal::begin(path);
     if (!journal) {
@@ -265,12 +280,8 @@ Expected<ScratchFolder> ScratchFolder::make(const std::filesystem::path& directo
     }
     ScratchFolder scratch(std::move(*journal));
     scratch.path_ = path;
-    // Without a note the folder is still found by a start in the same directory.
-    if (const auto state = state_folder(); !state.empty()) {
-      const auto note =
-          state / (path.filename().string() + "-" + std::to_string(own_identity().start_ticks));
-      if (write_file(note, path.string())) scratch.note_ = note;
-    }
+    // Somebody who cleared up meanwhile took it for the note of a folder that is gone.
+    scratch.note_ = std::filesystem::exists(note, failure) ? note : note_place(path);
     setenv(kRunVariable, path.c_str(), 1);
     return scratch;
   }

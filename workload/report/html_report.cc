@@ -136,16 +136,19 @@ std::string stores_html(const std::vector<SummaryRow>& rows) {
   std::string out =
       "<h2>What the stores did</h2>\n<p>Medians over the runs, warm-up included: calls to the "
       "scheme, objects evicted, bytes written to bytes published, file operations a request of a "
-      "client, and new objects that were declined, by reason.</p>\n<div class=\"scroll\"><table>\n"
+      "client, operations of the disks a request, and new objects that were declined, by "
+      "reason.</p>\n<div class=\"scroll\"><table>\n"
       "<tr><th>cell</th><th class=\"n\">operations</th><th class=\"n\">evictions</th>"
       "<th class=\"n\">write amplification</th><th class=\"n\">I/O a request</th>"
+      "<th class=\"n\">disk a request</th>"
       "<th>declined</th></tr>\n";
   for (const auto& row : rows) {
     out += "<tr>" + cell(html_escape(row.name)) + cell(whole_text(row.store_operations), true) +
            cell(whole_text(row.store_evictions), true) +
            cell(figure_text(row.write_amplification), true) +
-           cell(figure_text(row.io_per_request), true) + cell(dash_or(declined_text(row, " "))) +
-           "</tr>\n";
+           cell(figure_text(row.io_per_request), true) +
+           cell(figure_text(row.disk_operations_per_request), true) +
+           cell(dash_or(declined_text(row, " "))) + "</tr>\n";
   }
   return out + "</table></div>\n";
 }

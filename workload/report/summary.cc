@@ -144,6 +144,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.write_amplification = median_of(run_values(cell, "storage.write_amplification"));
   row.io_per_request = median_of(run_values(cell, "storage.io_per_request"));
   row.costs = cell_costs(cell);
+  row.disk_operations_per_request = median_of(run_values(cell, "disk.operations_per_request"));
   row.limited_by = most_frequent_limit(cell);
   row.runs = row.throughput_rps.n;
   row.valid = is_valid(cell, row.runs);
@@ -242,17 +243,18 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
   if (!any_store_told(rows)) return {};
   std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options",
                                                "operations", "evictions", "write_amplification",
-                                               "io_per_request", "declined"}};
+                                               "io_per_request", "disk_per_request", "declined"}};
   for (const auto& row : rows) {
     lines.push_back({one_line(row.scheme), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options), whole_text(row.store_operations),
                      whole_text(row.store_evictions), figure_text(row.write_amplification),
-                     figure_text(row.io_per_request), text_or_dash(declined_text(row, " "))});
+                     figure_text(row.io_per_request), figure_text(row.disk_operations_per_request),
+                     text_or_dash(declined_text(row, " "))});
   }
-  return layout(lines, {3, 6}) +
+  return layout(lines, {3, 7}) +
          "what each store did in a run, warm-up included: calls to it, objects evicted, bytes "
-         "written to bytes\npublished, file operations a request, new objects declined by "
-         "reason\n\n";
+         "written to bytes\npublished, file operations and operations of the disk a request, new "
+         "objects declined by reason\n\n";
 }
 
 /// The third table: what a request cost; empty where no run says.
@@ -403,7 +405,8 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "scheme,filesystem,mount_options,throughput,response_time,hit_ratio,throughput_low,"
       "throughput_high,response_time_low,response_time_high,hit_ratio_low,hit_ratio_high,"
       "byte_hit_ratio,offered_hit_ratio,errors,wrong_bodies,limited_by,runs,valid,name,"
-      "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks";
+      "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks,"
+      "disk_operations_per_request";
   for (const auto& column : kCostColumns) out += ',' + std::string(column.csv_title);
   out += '\n';
   for (const auto& row : rows) {
@@ -423,7 +426,8 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
          {row.store_operations, row.store_evictions, row.write_amplification, row.io_per_request}) {
       out += ',' + numbers(figure);
     }
-    out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks);
+    out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + ',' +
+           numbers(row.disk_operations_per_request);
     for (const auto& cost : row.costs) out += ',' + numbers(cost);
     out += '\n';
   }

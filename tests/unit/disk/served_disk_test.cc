@@ -102,6 +102,15 @@ TEST_F(ServedDiskTest, WithoutAWriteCacheADoneWriteIsOnTheImage) {
   EXPECT_EQ(disk().status().answers, 2u);
 }
 
+TEST_F(ServedDiskTest, TimesAreCountedUpToTheMomentOfAsking) {
+  EXPECT_EQ(write(4096, 4096, 7), 0);
+  const auto first = disk().status().counters;
+  const auto second = disk().status().counters;
+  EXPECT_GT(first.elapsed.count(), 0);
+  EXPECT_GT(second.elapsed, first.elapsed);
+  EXPECT_EQ(second.busy_time, first.busy_time);  // nothing came between
+}
+
 TEST_F(ServedDiskTest, ACachedWriteIsReadBackAndOnTheImageAfterAFlush) {
   keep_writes();
   EXPECT_EQ(write(4096, 4096, 7), 0);
