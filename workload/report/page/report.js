@@ -97,8 +97,9 @@
       dataset.borderColor = colour;
       dataset.backgroundColor = colour;
       dataset.pointBackgroundColor = colour;
+      dataset.pointBorderColor = colour;
     }
-    chart.update('none');
+    chart.update();
   }
 
   function scaleOf(title, more) {
@@ -282,7 +283,13 @@
           type: 'linear',
           min: places[0],
           max: places[places.length - 1],
-          ticks: { callback: labelAt, autoSkip: false },
+          ticks: {
+            autoSkip: false,
+            // On a phone the second of two that are near would be written over the first.
+            callback(place) {
+              return this.chart.width < 500 && labelAt(place) === '95 %' ? '' : labelAt(place);
+            },
+          },
           afterBuildTicks: (axis) => { axis.ticks = places.map((value) => ({ value })); },
         }),
         scaleOf('response time, ms', {
