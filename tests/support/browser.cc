@@ -122,7 +122,10 @@ std::vector<std::string> Browser::requested() {
   for (const auto& entry : entries.as_array()) {
     const auto event = boost::json::parse(entry.at("message").as_string()).at("message");
     if (event.at("method").as_string() != "Network.requestWillBeSent") continue;
-    addresses.emplace_back(event.at("params").at("request").at("url").as_string());
+    const auto& request = event.at("params").as_object();
+    // The browser's own pages load parts of the browser.
+    if (request.at("documentURL").as_string().starts_with("chrome://")) continue;
+    addresses.emplace_back(request.at("request").at("url").as_string());
   }
   return addresses;
 }

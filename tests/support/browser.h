@@ -38,7 +38,7 @@ class Browser {
   /// Lines of the console since the last call, at any level, with what the browser itself objects
   /// to (blocked scripts, uncaught errors).
   std::vector<std::string> console();
-  /// Addresses that pages have asked for since the last call, in order.
+  /// Addresses that pages, other than the browser's own, have asked for since the last call.
   std::vector<std::string> requested();
 
  private:

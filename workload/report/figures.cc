@@ -109,8 +109,9 @@ Figure percentiles_figure(const PercentilesFigure& what, const Results& results,
     const auto& percentile = kShownPercentiles[i];
     const std::string place = std::to_string(percentile.place());
     figure.data += figure_text(percentile.percent) + ',' + place + lines[i] + '\n';
-    tics +=
-        (tics.empty() ? "" : ", ") + gnuplot_quoted(std::string(percentile.label)) + ' ' + place;
+    // In a label of a tic `%` begins a format.
+    tics += (tics.empty() ? "" : ", ") + gnuplot_quoted(std::string(percentile.label) + '%') + ' ' +
+            place;
   }
   figure.script = figure_script(
       figure.name,
