@@ -91,13 +91,17 @@ Figure percentiles_figure(const PercentilesFigure& what, const Results& results,
   std::array<std::string, kShownPercentiles.size()> lines;
   std::string plot;
   size_t column = 2;
+  double last_place = 0;
   for (const auto& row : rows) {
     const CellResult* cell = find_cell(results, row.name);
     if (cell == nullptr) continue;
     const auto times = response_percentiles(*cell, what.part);
     if (!times.front()) continue;
     header += ',' + row.name;
-    for (size_t i = 0; i < times.size(); ++i) lines[i] += ',' + number_field(times[i]);
+    for (size_t i = 0; i < times.size(); ++i) {
+      lines[i] += ',' + number_field(times[i]);
+      if (times[i]) last_place = std::max(last_place, kShownPercentiles[i].place());
+    }
     plot += plot.empty() ? "plot " : ", \\\n     ";
     plot += gnuplot_quoted(figure.name + ".csv") + " using 2:" + std::to_string(++column) +
             " every ::1 with linespoints title " + gnuplot_quoted(row.name) + " noenhanced";
@@ -117,8 +121,8 @@ Figure percentiles_figure(const PercentilesFigure& what, const Results& results,
       figure.name,
       "set title '" + figure.title +
           ": percentiles (medians over the runs)'\nset xlabel 'share of the responses'\n"
-          "set ylabel 'response time, ms'\nset logscale y\nset xrange [0.2:4.1]\nset xtics (" +
-          tics + ")\nset key outside right\n",
+          "set ylabel 'response time, ms'\nset logscale y\nset xrange [0.2:" +
+          std::to_string(last_place + 0.1) + "]\nset xtics (" + tics + ")\nset key outside right\n",
       plot, kLineFigureHeight);
   return figure;
 }
@@ -178,8 +182,8 @@ Figure bar_figure(const BarFigure& what, const std::vector<SummaryRow>& rows) {
                     "set title '" + what.title + ": median over the runs" +
                         (has_interval ? ", 95 % interval" : "") + "'\nset xlabel '" + what.axis +
                         "'\nset xrange " + what.range + "\nset yrange [" + std::to_string(count) +
-                        ".6:0.4]\nset ytics noenhanced\nset grid noytics\nset bars small\n"
-                        "set key outside bottom center\n",
+                        ".6:0.4]\nset ytics noenhanced scale 0\nset grid noytics\nset bars small\n"
+                        "set key outside right top\n",
                     plot, kBarFrameHeight + bars * kBarHeight);
   return figure;
 }

@@ -30,7 +30,7 @@ constexpr Column kColumns[] = {{"scheme", "", false},
 /// A chart of the page; report.js draws into it and shows it.
 struct ChartFrame {
   std::string_view id;
-  std::string_view title;
+  std::string_view title;        ///< Empty where the section has one already.
   std::string_view alternative;  ///< What it shows, for those who can't see it.
   std::string_view figure;       ///< The static figure of the same.
 };
@@ -51,7 +51,7 @@ constexpr ChartFrame kPercentilesChart{
     "figures are in the table below.",
     "response_time_percentiles"};
 constexpr ChartFrame kProcessorsChart{
-    "chart-processors", "CPU time a request",
+    "chart-processors", "",
     "Bar chart of the CPU time of each process a request; the figures are in the table below.", ""};
 
 std::string cell(std::string_view html, bool is_number = false) {
@@ -163,17 +163,18 @@ std::string figures_html(const std::vector<DrawnFigure>& figures) {
 
 /// A chart that appears where scripts run, and else its static figure.
 std::string chart_html(const ChartFrame& frame, const std::vector<DrawnFigure>& figures) {
-  std::string out = "<section class=\"chart\" id=\"" + std::string(frame.id) + "\" hidden>\n<h2>" +
-                    std::string(frame.title) +
-                    "</h2>\n<div class=\"controls\" role=\"group\" aria-label=\"What is shown\">"
-                    "</div>\n<div class=\"canvas\"><canvas role=\"img\" aria-label=\"" +
+  const std::string head =
+      frame.title.empty() ? std::string() : "<h2>" + std::string(frame.title) + "</h2>\n";
+  std::string out = "<section class=\"chart\" id=\"" + std::string(frame.id) + "\" hidden>\n" +
+                    head +
+                    "<div class=\"controls\" role=\"group\" aria-label=\"What is shown\"></div>\n"
+                    "<div class=\"canvas\"><canvas role=\"img\" aria-label=\"" +
                     html_escape(frame.alternative) +
                     "\"></canvas></div>\n<div class=\"legend\" role=\"group\" "
                     "aria-label=\"Cells\"></div>\n</section>\n";
   for (const auto& drawn : figures) {
     if (drawn.figure.name != frame.figure || drawn.svg.empty()) continue;
-    out += "<noscript><h2>" + std::string(frame.title) + "</h2>\n" + static_figure(drawn) +
-           "</noscript>\n";
+    out += "<noscript>" + head + static_figure(drawn) + "</noscript>\n";
   }
   return out;
 }

@@ -1,6 +1,5 @@
 #include "workload/report/html_sections.h"
 
-#include <boost/json/serialize.hpp>
 #include <map>
 #include <set>
 #include <tuple>
@@ -40,7 +39,9 @@ std::vector<const CellResult*> cells_in_order(const std::vector<SummaryRow>& row
 std::string value_text(const boost::json::value& value) {
   if (value.is_string()) return std::string(value.get_string());
   if (value.is_null()) return "not known";
-  return boost::json::serialize(value);
+  std::string text = to_pretty_json(value);
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
 }
 
 bool is_plain(const boost::json::value& value) {

@@ -64,8 +64,8 @@
     const heads = Array.from(table.tHead.rows[0].cells);
     heads.forEach((head, column) => {
       const button = element('button', '', { type: 'button' });
-      button.append(...head.childNodes);
-      head.append(button);
+      button.append(head.firstChild);  // The title; a unit stays below it.
+      head.prepend(button);
       button.addEventListener('click', () => {
         const before = head.getAttribute('aria-sort');
         // Figures are looked at from the greatest, names from the first.
@@ -75,6 +75,21 @@
         sortRows(table, column, descending);
       });
     });
+  }
+
+  // Arrow keys scroll a table that is wider than the page, once it can have the focus.
+  function makeScrollable(box) {
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+      box.setAttribute('role', 'region');
+      box.setAttribute('aria-label', 'Table, wider than the page');
+    } else {
+      for (const name of ['tabindex', 'role', 'aria-label']) box.removeAttribute(name);
+    }
+  }
+
+  function makeAllScrollable() {
+    document.querySelectorAll('.scroll').forEach(makeScrollable);
   }
 
   // ---- charts -------------------------------------------------------------------------------
@@ -202,8 +217,8 @@
       buttons[index].setAttribute('aria-pressed', String(visible));
       chart.update('none');
     }
-    const all = element('button', 'all on', { type: 'button' });
-    const none = element('button', 'all off', { type: 'button' });
+    const all = element('button', 'all on', { type: 'button', class: 'all' });
+    const none = element('button', 'all off', { type: 'button', class: 'all' });
     all.addEventListener('click', () => buttons.forEach((_, index) => show(index, true)));
     none.addEventListener('click', () => buttons.forEach((_, index) => show(index, false)));
     buttons.forEach((_, index) => show(index, chart.isDatasetVisible(index)));
@@ -271,6 +286,8 @@
     section.hidden = false;
     // Each further nine is as far from the last: what is rare has its room.
     const places = data.percentiles.map((entry) => -Math.log10(1 - entry.percent / 100));
+    const known = (at) => cells.some((cell) => cell.times.all[at] !== null);
+    const last = places.reduce((found, _, at) => known(at) ? at : found, 0);
     const labelAt = (x) => {
       const found = places.findIndex((place) => Math.abs(place - x) < 1e-6);
       return found < 0 ? '' : data.percentiles[found].label;
@@ -282,7 +299,7 @@
         scaleOf('percentile of the responses', {
           type: 'linear',
           min: places[0],
-          max: places[places.length - 1],
+          max: places[Math.max(last, 1)],
           ticks: {
             autoSkip: false,
             // On a phone the second of two that are near would be written over the first.
@@ -290,7 +307,7 @@
               return this.chart.width < 500 && labelAt(place) === '95 %' ? '' : labelAt(place);
             },
           },
-          afterBuildTicks: (axis) => { axis.ticks = places.map((value) => ({ value })); },
+          afterBuildTicks: (axis) => { axis.ticks = places.slice(0, last + 1).map((value) => ({ value })); },
         }),
         scaleOf('response time, ms', {
           type: 'logarithmic',
@@ -418,5 +435,7 @@
   }
 
   document.querySelectorAll('table.sortable').forEach(makeSortable);
+  makeAllScrollable();
+  addEventListener('resize', makeAllScrollable);
   if (typeof Chart !== 'undefined') drawAll();
 })();
