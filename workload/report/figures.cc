@@ -14,7 +14,11 @@ namespace workload {
 namespace {
 
 constexpr auto kDrawingTimeMax = std::chrono::seconds(60);
-constexpr unsigned kLineFigureHeight = 480;
+/// Of figures with a line a cell: for all but the key, and for each of its rows.
+constexpr unsigned kLineFrameHeight = 460;
+constexpr unsigned kKeyRowHeight = 20;
+constexpr size_t kKeyColumns = 3;
+constexpr size_t kKeyRowsMax = 40;
 /// Of figures with a bar a cell: for the frame, and for each bar up to kBarsMax of them.
 constexpr unsigned kBarFrameHeight = 130;
 constexpr unsigned kBarHeight = 30;
@@ -25,6 +29,12 @@ constexpr std::array<std::string_view, 8> kColours{"#0072b2", "#d55e00", "#009e7
                                                    "#56b4e9", "#e69f00", "#000000", "#8c8c00"};
 constexpr std::array<int, 8> kPoints{7, 5, 9, 11, 13, 6, 4, 8};
 constexpr std::array<std::string_view, 4> kDashes{"1", "'-'", "'.'", "'_.'"};
+
+/// Height of a figure with so many lines.
+unsigned line_figure_height(size_t lines) {
+  const size_t rows = std::min((lines + kKeyColumns - 1) / kKeyColumns, kKeyRowsMax);
+  return kLineFrameHeight + static_cast<unsigned>(rows) * kKeyRowHeight;
+}
 
 /// What all figures have in common. Neighbouring lines differ in colour and in their dashes.
 std::string common_look() {
@@ -64,8 +74,9 @@ Figure trace_figure(const std::filesystem::path& folder, const std::vector<Summa
       "set title 'Throughput trace, one line a cell (its median run)'\nset xlabel '" +
           std::string(by_fill ? "fill volume / cache size" : "time since the start, s") +
           "'\nset ylabel 'good responses a second'\nset xrange [0:*]\nset yrange [0:*]\n"
-          "set key outside right\n",
-      plot, kLineFigureHeight);
+          "set key tmargin center horizontal maxcols " +
+          std::to_string(kKeyColumns) + "\n",
+      plot, line_figure_height(traces.size()));
   return figure;
 }
 
@@ -122,8 +133,9 @@ Figure percentiles_figure(const PercentilesFigure& what, const Results& results,
       "set title '" + figure.title +
           ": percentiles (medians over the runs)'\nset xlabel 'share of the responses'\n"
           "set ylabel 'response time, ms'\nset logscale y\nset xrange [0.2:" +
-          std::to_string(last_place + 0.1) + "]\nset xtics (" + tics + ")\nset key outside right\n",
-      plot, kLineFigureHeight);
+          std::to_string(last_place + 0.1) + "]\nset xtics (" + tics +
+          ")\nset key tmargin center horizontal maxcols " + std::to_string(kKeyColumns) + "\n",
+      plot, line_figure_height(column - 2));
   return figure;
 }
 
@@ -183,7 +195,7 @@ Figure bar_figure(const BarFigure& what, const std::vector<SummaryRow>& rows) {
                         (has_interval ? ", 95 % interval" : "") + "'\nset xlabel '" + what.axis +
                         "'\nset xrange " + what.range + "\nset yrange [" + std::to_string(count) +
                         ".6:0.4]\nset ytics noenhanced scale 0\nset grid noytics\nset bars small\n"
-                        "set key outside right top\n",
+                        "set key tmargin right\n",
                     plot, kBarFrameHeight + bars * kBarHeight);
   return figure;
 }

@@ -58,8 +58,9 @@ std::string cell(std::string_view html, bool is_number = false) {
   return std::string(is_number ? "<td class=\"n\">" : "<td>") + std::string(html) + "</td>";
 }
 
-std::string estimate_html(const Estimate& estimate) {
-  std::string out = html_escape(figure_text(estimate.median));
+/// The figure, marks beside it, and the interval below.
+std::string estimate_html(const Estimate& estimate, const std::string& marks = {}) {
+  std::string out = html_escape(figure_text(estimate.median)) + marks;
   if (estimate.low && estimate.high) {
     out += " <span class=\"interval\">" + html_escape(figure_text(estimate.low)) + "&ndash;" +
            html_escape(figure_text(estimate.high)) + "</span>";
@@ -70,6 +71,16 @@ std::string estimate_html(const Estimate& estimate) {
 /// A cell that sorts by the figure.
 std::string sorted_cell(const std::optional<double>& figure, const std::string& html) {
   return "<td class=\"n\"" + html_sort_value(figure) + ">" + html + "</td>";
+}
+
+/// Mount options, which a line may end behind each comma of.
+std::string options_cell(const std::string& options) {
+  std::string out;
+  for (const char c : html_text_cell(options)) {
+    out += c;
+    if (c == ',') out += "<wbr>";
+  }
+  return out;
 }
 
 std::string mark_html(std::string_view mark, std::string_view meaning) {
@@ -112,9 +123,9 @@ std::string table_html(const std::vector<SummaryRow>& rows) {
   for (const auto& row : rows) {
     out += row.valid ? "<tr>" : "<tr class=\"invalid\">";
     out += "<th scope=\"row\">" + html_escape(row.scheme) + "</th>" +
-           html_text_cell(place_text(row)) + html_text_cell(row.mount_options);
+           html_text_cell(place_text(row)) + options_cell(row.mount_options);
     out +=
-        sorted_cell(row.throughput_rps.median, estimate_html(row.throughput_rps) + marks_html(row));
+        sorted_cell(row.throughput_rps.median, estimate_html(row.throughput_rps, marks_html(row)));
     out +=
         sorted_cell(row.response_time_ms.median, estimate_html(row.response_time_ms)) +
         sorted_cell(row.hit_ratio_percent.median, estimate_html(row.hit_ratio_percent)) +
