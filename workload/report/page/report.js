@@ -354,10 +354,24 @@
     },
   };
 
+  // A name in lines of at most `length` characters where its hyphens allow that.
+  function wrapName(name, length) {
+    const lines = [''];
+    for (const part of name.split(/(?<=-)/)) {
+      const last = lines.length - 1;
+      if (lines[last] !== '' && lines[last].length + part.length > length) {
+        lines.push(part);
+      } else {
+        lines[last] += part;
+      }
+    }
+    return lines;
+  }
+
   // Horizontal bars, one a cell; several datasets are stacked.
   function drawBars(section, cells, unit, datasets, plugins) {
     section.hidden = false;
-    section.querySelector('.canvas').style.height = 5 + 2 * cells.length + 'rem';
+    section.querySelector('.canvas').style.height = 5 + 2.2 * cells.length + 'rem';
     draw(section, {
       type: 'bar',
       data: { labels: cells.map((cell) => cell.name), datasets },
@@ -370,7 +384,14 @@
         interaction: { mode: 'index', axis: 'y', intersect: false },
         scales: {
           x: scaleOf(unit, { stacked: true, beginAtZero: true }),
-          y: scaleOf('', { stacked: true, grid: { display: false } }),
+          y: scaleOf('', {
+            stacked: true,
+            grid: { display: false },
+            ticks: {
+              autoSkip: false,
+              callback(index) { return wrapName(cells[index].name, this.chart.width < 500 ? 16 : 40); },
+            },
+          }),
         },
         plugins: {
           legend: { display: datasets.length > 1 },
