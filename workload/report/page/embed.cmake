@@ -1,6 +1,6 @@
-# Writes OUTPUT, the C++ source that holds what report.html is made of: the files STYLE and SCRIPT of
-# this folder, and CHART_LIBRARY (Chart.js as packaged; empty where it is missing). Run at build time
-# by `cmake -D... -P`.
+# Writes OUTPUT, the C++ source that holds what report.html is made of: the files STYLE and SCRIPT
+# of this folder, and CHART_LIBRARY (Chart.js as packaged; empty where it is missing). Run at build
+# time by `cmake -D... -P`.
 
 # hash_of(VARIABLE TEXT): SHA-256 in base64, as a Content-Security-Policy names a script.
 function(hash_of variable text)
@@ -45,7 +45,8 @@ foreach(text IN ITEMS "${script}" "${library}")
 endforeach()
 
 set(source "// Made by workload/report/page/embed.cmake.\n")
-string(APPEND source "#include \"workload/report/page_files.h\"\n\nnamespace workload {\nnamespace {\n\n")
+string(APPEND source "#include \"workload/report/page_files.h\"\n\n")
+string(APPEND source "namespace workload {\nnamespace {\n\n")
 foreach(name style script library)
   bytes_of(bytes "${${name}}")
   hash_of(${name}_hash "${${name}}")

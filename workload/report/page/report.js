@@ -1,5 +1,5 @@
-// What report.html does: tables sorted by a click, and the charts, which Chart.js draws where it was
-// there when cacheoff was built. The page says everything in its text too; this only adds to it.
+// What report.html does: tables sorted by a click, and the charts, which Chart.js draws where it
+// was there when cacheoff was built. The page says everything in its text too; this adds to it.
 (function () {
   'use strict';
 
@@ -307,7 +307,9 @@
               return this.chart.width < 500 && labelAt(place) === '95 %' ? '' : labelAt(place);
             },
           },
-          afterBuildTicks: (axis) => { axis.ticks = places.slice(0, last + 1).map((value) => ({ value })); },
+          afterBuildTicks: (axis) => {
+            axis.ticks = places.slice(0, last + 1).map((value) => ({ value }));
+          },
         }),
         scaleOf('response time, ms', {
           type: 'logarithmic',
@@ -389,7 +391,9 @@
             grid: { display: false },
             ticks: {
               autoSkip: false,
-              callback(index) { return wrapName(cells[index].name, this.chart.width < 500 ? 16 : 40); },
+              callback(index) {
+                return wrapName(cells[index].name, this.chart.width < 500 ? 16 : 40);
+              },
             },
           }),
         },
