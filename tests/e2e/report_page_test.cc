@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "tests/support/browser.h"
 #include "tests/support/fabricated_results.h"
@@ -41,6 +44,13 @@ size_t processes_with(const std::string& text) {
   return count;
 }
 
+/// Waits until it is so, or half a minute.
+void wait_until(const std::function<bool()>& is_so) {
+  for (int attempt = 0; attempt < 600 && !is_so(); ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 class ReportPage : public testing::Test {
  protected:
   void SetUp() override {
@@ -58,6 +68,8 @@ class ReportPage : public testing::Test {
 
   void TearDown() override {
     browser_.reset();
+    // Its children go on their own once it has.
+    wait_until([&] { return processes_with(profile_.path().string()) == 0; });
     EXPECT_EQ(processes_with(profile_.path().string()), 0U) << "a browser is left";
   }
 
@@ -190,6 +202,21 @@ TEST_F(ReportPage, CellsOfTheTraceAreSwitchedAndItsAxisChosen) {
   EXPECT_THAT(text("document.querySelector('#chart-trace .readout').textContent"),
               HasSubstr("ufs-here: 101.0/s"));
   EXPECT_THAT(browser_->console(), IsEmpty());
+}
+
+TEST_F(ReportPage, TheMouseShowsTheValuesOfEachCell) {
+  open(1280, false);
+  browser_->run(
+      "const canvas = document.querySelector('#chart-trace canvas');"
+      "const box = canvas.getBoundingClientRect();"
+      "canvas.dispatchEvent(new MouseEvent('mousemove', {bubbles: true,"
+      "  clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}));");
+  const std::string tooltip =
+      "Chart.getChart(document.querySelector('#chart-trace canvas')).tooltip";
+  wait_until([&] { return text("String(" + tooltip + ".opacity)") == "1"; });
+  EXPECT_EQ(text(tooltip + ".body.length"), "3");
+  EXPECT_THAT(text(tooltip + ".title[0]"), HasSubstr("fill volume / cache size"));
+  EXPECT_THAT(text(tooltip + ".body[0].lines[0]"), HasSubstr("/s"));
 }
 
 TEST_F(ReportPage, ChartsShowHitsAndMissesAndCosts) {
