@@ -36,7 +36,7 @@ std::vector<const CellResult*> cells_in_order(const std::vector<SummaryRow>& row
   return cells;
 }
 
-std::string value_text(const boost::json::value& value) {
+std::string plain_value_text(const boost::json::value& value) {
   if (value.is_string()) return std::string(value.get_string());
   if (value.is_null()) return "not known";
   std::string text = to_pretty_json(value);
@@ -51,7 +51,7 @@ bool is_plain(const boost::json::value& value) {
 /// A list of plain values on one line; `none` where it is empty.
 std::string list_text(const boost::json::array& list) {
   std::string text;
-  for (const auto& element : list) text += (text.empty() ? "" : " ") + value_text(element);
+  for (const auto& element : list) text += (text.empty() ? "" : " ") + plain_value_text(element);
   return text.empty() ? "none" : text;
 }
 
@@ -78,7 +78,8 @@ void add_values(const std::string& path, const boost::json::value& value, std::s
     }
   }
   ++count;
-  const std::string text = value.is_array() ? list_text(value.get_array()) : value_text(value);
+  const std::string text =
+      value.is_array() ? list_text(value.get_array()) : plain_value_text(value);
   html += row_head(path) + "<td class=\"value\">" + html_escape(text) + "</td></tr>\n";
 }
 
