@@ -4,6 +4,7 @@
 
 #include "workload/compare/comparison_text.h"
 #include "workload/report/html_report.h"
+#include "workload/report/html_text.h"
 #include "workload/report/json_text.h"
 #include "workload/report/summary.h"
 

@@ -88,8 +88,8 @@ std::string goal_text(const PhaseGoal& goal);
 /// of is null; no value is ever NaN or infinite.
 boost::json::object run_to_json(const RunResult& result);
 
-/// mean, p50, p90, p95, p99, p999 and max of a histogram, in milliseconds; each null where it is
-/// empty, and a percentile where too few values are there for one to lie beyond it.
+/// mean, p50, p90, p95, p99, p999, p9999 and max of a histogram, in milliseconds; each null where
+/// it is empty, and a percentile where too few values are there for one to lie beyond it.
 boost::json::object response_time_to_json(const Histogram& histogram);
 
 /// Writes `run.json`, `trace.csv` and `latency.hlog` into `folder`, made where it is missing.

@@ -6,153 +6,197 @@
 #include <utility>
 
 #include "workload/experiment/child_process.h"
+#include "workload/report/chart_data.h"
 #include "workload/report/json_text.h"
-#include "workload/report/trace_points.h"
+#include "workload/report/response_percentiles.h"
 
 namespace workload {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, int>, 6> kPercentiles{
-    {{"p50", 1}, {"p90", 2}, {"p95", 3}, {"p99", 4}, {"p999", 5}, {"max", 6}}};
-/// Points of a line over the longest run.
-constexpr double kTraceParts = 60;
 constexpr auto kDrawingTimeMax = std::chrono::seconds(60);
+/// Of figures with a line a cell: for all but the key, and for each of its rows.
+constexpr unsigned kLineFrameHeight = 460;
+constexpr unsigned kKeyRowHeight = 20;
+constexpr size_t kKeyColumns = 3;
+constexpr size_t kKeyRowsMax = 40;
+/// Of figures with a bar a cell: for the frame, and for each bar up to kBarsMax of them.
+constexpr unsigned kBarFrameHeight = 130;
+constexpr unsigned kBarHeight = 30;
+constexpr size_t kBarsMax = 60;
 
 /// Colours that people with colour-blindness tell apart (Okabe, Ito: "Color Universal Design").
-constexpr std::string_view kLook =
-    "set datafile separator ','\n"
-    "set grid\n"
-    "set tics nomirror\n"
-    "set border 3\n"
-    "set linetype 1 lc rgb '#0072b2' lw 2 pt 7\n"
-    "set linetype 2 lc rgb '#d55e00' lw 2 pt 5\n"
-    "set linetype 3 lc rgb '#009e73' lw 2 pt 9\n"
-    "set linetype 4 lc rgb '#cc79a7' lw 2 pt 11\n"
-    "set linetype 5 lc rgb '#56b4e9' lw 2 pt 13\n"
-    "set linetype 6 lc rgb '#e69f00' lw 2 pt 6\n"
-    "set linetype 7 lc rgb '#000000' lw 2 pt 4\n"
-    "set linetype 8 lc rgb '#8c8c00' lw 2 pt 8\n";
+constexpr std::array<std::string_view, 8> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                   "#56b4e9", "#e69f00", "#000000", "#8c8c00"};
+constexpr std::array<int, 8> kPoints{7, 5, 9, 11, 13, 6, 4, 8};
+constexpr std::array<std::string_view, 4> kDashes{"1", "'-'", "'.'", "'_.'"};
 
-std::string draw_twice(const std::string& name, const std::string& body, const std::string& plot) {
-  return figure_script(name, body, plot, 480);
+/// Height of a figure with so many lines.
+unsigned line_figure_height(size_t lines) {
+  const size_t rows = std::min((lines + kKeyColumns - 1) / kKeyColumns, kKeyRowsMax);
+  return kLineFrameHeight + static_cast<unsigned>(rows) * kKeyRowHeight;
 }
 
-Figure trace_figure(const std::filesystem::path& folder, const Results& results,
-                    const std::vector<SummaryRow>& rows) {
-  Figure figure{"throughput_trace", "Throughput over time", {}, {}};
-  const bool by_fill = text_at(results.experiment, "until").rfind("fill=", 0) == 0;
-  const TraceAxis axis = by_fill ? TraceAxis::kFill : TraceAxis::kTime;
-  std::vector<std::pair<std::string, std::vector<TracePoint>>> cells;
-  double longest = 0;
-  for (const auto& row : rows) {
-    auto points = read_trace_points(folder / "cells" / row.name / "trace.csv", axis);
-    if (points.empty() || !(points.back().place > 0)) continue;
-    longest = std::max(longest, points.back().place);
-    cells.emplace_back(row.name, std::move(points));
+/// What all figures have in common. Neighbouring lines differ in colour and in their dashes.
+std::string common_look() {
+  std::string look = "set datafile separator ','\nset grid\nset tics nomirror\nset border 3\n";
+  for (size_t i = 0; i < kColours.size() * kDashes.size(); ++i) {
+    const size_t colour = i % kColours.size();
+    look += "set linetype " + std::to_string(i + 1) + " lc rgb '" + std::string(kColours[colour]) +
+            "' lw 2 pt " + std::to_string(kPoints[colour]) + " dt " +
+            std::string(kDashes[(i + i / kColours.size()) % kDashes.size()]) + '\n';
   }
-  if (cells.empty()) return figure;
+  return look;
+}
+
+/// The published form: throughput over the fill volume in cache sizes. Over time where no run
+/// knows how much it filled.
+Figure trace_figure(const std::filesystem::path& folder, const std::vector<SummaryRow>& rows) {
+  Figure figure{"throughput_trace", "Throughput trace", {}, {}};
+  auto traces = cell_traces(folder, rows, TraceAxis::kFill);
+  const bool by_fill = !traces.empty();
+  if (!by_fill) traces = cell_traces(folder, rows, TraceAxis::kTime);
+  if (traces.empty()) return figure;
   // The averages are made here and not by gnuplot, which would scale the axis to single intervals.
   figure.data = "cell,place,throughput\n";
   std::string plot;
-  for (const auto& [name, points] : cells) {
-    for (const auto& mean : average_points(points, longest / kTraceParts)) {
-      figure.data += name + ',' + std::to_string(mean.place) + ',' +
+  for (const auto& trace : traces) {
+    for (const auto& mean : trace.points) {
+      figure.data += trace.name + ',' + std::to_string(mean.place) + ',' +
                      std::to_string(mean.throughput_rps) + '\n';
     }
     plot += plot.empty() ? "plot " : ", \\\n     ";
     plot += gnuplot_quoted(figure.name + ".csv") + " using 2:(strcol(1) eq " +
-            gnuplot_quoted(name) + " ? $3 : NaN) every ::1 with lines title " +
-            gnuplot_quoted(name) + " noenhanced";
+            gnuplot_quoted(trace.name) + " ? $3 : NaN) every ::1 with lines title " +
+            gnuplot_quoted(trace.name) + " noenhanced";
   }
-  figure.script = draw_twice(
+  figure.script = figure_script(
       figure.name,
-      "set title 'Throughput over time, one line a cell (its median run)'\nset xlabel '" +
-          std::string(by_fill ? "fill traffic / cache size" : "time since the start, s") +
-          "'\nset ylabel 'good responses a second'\nset yrange [0:*]\nset key outside right\n",
-      plot);
+      "set title 'Throughput trace, one line a cell (its median run)'\nset xlabel '" +
+          std::string(by_fill ? "fill volume / cache size" : "time since the start, s") +
+          "'\nset ylabel 'good responses a second'\nset xrange [0:*]\nset yrange [0:*]\n"
+          "set key tmargin center horizontal maxcols " +
+          std::to_string(kKeyColumns) + "\n",
+      plot, line_figure_height(traces.size()));
   return figure;
 }
 
-/// The median over a cell's runs, for a data file.
-std::string median_field(const CellResult& cell, std::string_view path) {
-  const auto median = median_of(run_values(cell, path));
-  return median ? std::to_string(*median) : std::string();
+std::string number_field(const std::optional<double>& number) {
+  return number ? std::to_string(*number) : std::string();
 }
 
-const CellResult* find_cell(const Results& results, const std::string& name) {
-  const auto cell = std::find_if(results.cells.begin(), results.cells.end(),
-                                 [&](const CellResult& known) { return known.name == name; });
-  return cell == results.cells.end() ? nullptr : &*cell;
-}
+struct PercentilesFigure {
+  ResponsePart part;
+  std::string_view name;
+  std::string_view title;
+};
 
-Figure percentiles_figure(const Results& results, const std::vector<SummaryRow>& rows) {
-  Figure figure{"response_time_percentiles", "Percentiles of the response time", {}, {}};
-  std::string header = "percentile";
-  std::vector<const CellResult*> cells;
+constexpr std::array<PercentilesFigure, 3> kPercentilesFigures{
+    {{ResponsePart::kAll, "response_time_percentiles", "Response time of good responses"},
+     {ResponsePart::kHits, "hit_response_time_percentiles", "Response time of hits"},
+     {ResponsePart::kMisses, "miss_response_time_percentiles", "Response time of misses"}}};
+
+Figure percentiles_figure(const PercentilesFigure& what, const Results& results,
+                          const std::vector<SummaryRow>& rows) {
+  Figure figure{std::string(what.name), std::string(what.title), {}, {}};
+  std::string header = "percent,place";
+  std::array<std::string, kShownPercentiles.size()> lines;
+  std::string plot;
+  size_t column = 2;
+  double last_place = 0;
   for (const auto& row : rows) {
     const CellResult* cell = find_cell(results, row.name);
-    if (cell == nullptr || run_values(*cell, "response_time_ms.p50").empty()) continue;
-    cells.push_back(cell);
-    header += "," + cell->name;
+    if (cell == nullptr) continue;
+    const auto times = response_percentiles(*cell, what.part);
+    if (!times.front()) continue;
+    header += ',' + row.name;
+    for (size_t i = 0; i < times.size(); ++i) {
+      lines[i] += ',' + number_field(times[i]);
+      if (times[i]) last_place = std::max(last_place, kShownPercentiles[i].place());
+    }
+    plot += plot.empty() ? "plot " : ", \\\n     ";
+    plot += gnuplot_quoted(figure.name + ".csv") + " using 2:" + std::to_string(++column) +
+            " every ::1 with linespoints title " + gnuplot_quoted(row.name) + " noenhanced";
   }
-  if (cells.empty()) return figure;
+  if (plot.empty()) return figure;
   figure.data = header + '\n';
   std::string tics;
-  for (const auto& [percentile, place] : kPercentiles) {
-    figure.data += std::to_string(place);
-    for (const auto* cell : cells) {
-      figure.data += ',' + median_field(*cell, "response_time_ms." + std::string(percentile));
-    }
-    figure.data += '\n';
-    tics += (tics.empty() ? "" : ", ") + gnuplot_quoted(std::string(percentile)) + " " +
-            std::to_string(place);
+  for (size_t i = 0; i < kShownPercentiles.size(); ++i) {
+    const auto& percentile = kShownPercentiles[i];
+    const std::string place = std::to_string(percentile.place());
+    figure.data += figure_text(percentile.percent) + ',' + place + lines[i] + '\n';
+    // In a label of a tic `%` begins a format.
+    tics += (tics.empty() ? "" : ", ") + gnuplot_quoted(std::string(percentile.label) + '%') + ' ' +
+            place;
   }
-  std::string plot;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    plot += plot.empty() ? "plot " : ", \\\n     ";
-    plot += gnuplot_quoted(figure.name + ".csv") + " using 1:" + std::to_string(i + 2) +
-            " every ::1 with linespoints title " + gnuplot_quoted(cells[i]->name) + " noenhanced";
-  }
-  figure.script = draw_twice(
+  figure.script = figure_script(
       figure.name,
-      "set title 'Response time: percentiles of good responses (medians over the runs)'\n"
-      "set xlabel 'percentile'\nset ylabel 'response time, ms'\nset logscale y\n"
-      "set xrange [0.8:6.2]\nset xtics (" +
-          tics + ")\nset key outside right\n",
-      plot);
+      "set title '" + figure.title +
+          ": percentiles (medians over the runs)'\nset xlabel 'share of the responses'\n"
+          "set ylabel 'response time, ms'\nset logscale y\nset xrange [0.2:" +
+          std::to_string(last_place + 0.1) + "]\nset xtics (" + tics +
+          ")\nset key tmargin center horizontal maxcols " + std::to_string(kKeyColumns) + "\n",
+      plot, line_figure_height(column - 2));
   return figure;
 }
 
-Figure throughput_figure(const std::vector<SummaryRow>& rows) {
-  Figure figure{"throughput", "Throughput by cell", {}, {}};
+/// A figure with a bar a cell.
+struct BarFigure {
+  std::string name;
+  std::string title;
+  std::string axis;
+  std::string range;
+  Estimate SummaryRow::*estimate;
+  /// Marked with a point; null: no points.
+  std::optional<double> SummaryRow::*mark;
+  std::string mark_title;
+};
+
+/// Bars from 0 with the intervals where there are some, the first row on top.
+Figure bar_figure(const BarFigure& what, const std::vector<SummaryRow>& rows) {
+  Figure figure{what.name, what.title, {}, {}};
   std::string data;
   bool has_interval = false;
+  bool has_mark = false;
   size_t count = 0;
   for (const auto& row : rows) {
-    if (!row.throughput_rps.median) continue;
-    const double median = *row.throughput_rps.median;
-    has_interval = has_interval || row.throughput_rps.low.has_value();
+    const Estimate& estimate = row.*what.estimate;
+    if (!estimate.median) continue;
+    const double median = *estimate.median;
+    has_interval = has_interval || estimate.low.has_value();
     data += std::to_string(++count) + ',' + row.name + ',' + std::to_string(median) + ',' +
-            std::to_string(row.throughput_rps.low.value_or(median)) + ',' +
-            std::to_string(row.throughput_rps.high.value_or(median)) + '\n';
+            std::to_string(estimate.low.value_or(median)) + ',' +
+            std::to_string(estimate.high.value_or(median));
+    if (what.mark != nullptr) {
+      has_mark = has_mark || (row.*what.mark).has_value();
+      data += ',' + number_field(row.*what.mark);
+    }
+    data += '\n';
   }
   if (count == 0) return figure;
-  figure.data = "place,cell,median,low,high\n" + data;
+  figure.data = "place,cell,median,low,high" +
+                std::string(what.mark != nullptr ? "," + what.mark_title : "") + '\n' + data;
   const std::string file = gnuplot_quoted(figure.name + ".csv");
-  std::string plot =
-      "plot " + file + " using 1:3:xtic(2) every ::1 with boxes fill solid 0.6 lc 1 notitle";
+  std::string plot = "plot " + file +
+                     " using (0):1:(0):3:($1-0.32):($1+0.32):ytic(2) every ::1 with boxxyerror "
+                     "fill solid 0.6 noborder lc 1 notitle";
   if (has_interval) {
-    plot += ", \\\n     " + file + " using 1:3:4:5 every ::1 with yerrorbars lc rgb 'black' pt 0 " +
-            "notitle";
+    plot += ", \\\n     " + file +
+            " using 3:1:4:5 every ::1 with xerrorbars lc rgb 'black' lw 1.5 dt 1 pt 0 notitle";
   }
+  if (has_mark) {
+    plot += ", \\\n     " + file +
+            " using 6:1 every ::1 with points lc 2 pt 12 ps 1.2 lw 2 title " +
+            gnuplot_quoted(what.mark_title);
+  }
+  const auto bars = static_cast<unsigned>(std::min(count, kBarsMax));
   figure.script =
-      draw_twice(figure.name,
-                 "set title 'Throughput: median over the runs" +
-                     std::string(has_interval ? ", 95 % interval" : "") +
-                     "'\nset ylabel 'good responses a second'\nset yrange [0:*]\n"
-                     "set boxwidth 0.6\nset xrange [0.4:" +
-                     std::to_string(count) + ".6]\nset xtics noenhanced rotate by -20\n",
-                 plot);
+      figure_script(figure.name,
+                    "set title '" + what.title + ": median over the runs" +
+                        (has_interval ? ", 95 % interval" : "") + "'\nset xlabel '" + what.axis +
+                        "'\nset xrange " + what.range + "\nset yrange [" + std::to_string(count) +
+                        ".6:0.4]\nset ytics noenhanced scale 0\nset grid noytics\nset bars small\n"
+                        "set key tmargin right\n",
+                    plot, kBarFrameHeight + bars * kBarHeight);
   return figure;
 }
 
@@ -182,8 +226,8 @@ Expected<void> run_gnuplot(const std::filesystem::path& folder, const std::strin
 std::string figure_script(const std::string& name, const std::string& settings,
                           const std::string& plot, unsigned height) {
   const std::string size = "960," + std::to_string(height);
-  return "# Draws " + name + ".svg and " + name + ".png; run it in this folder.\n" +
-         std::string(kLook) + settings + "set terminal svg size " + size +
+  return "# Draws " + name + ".svg and " + name + ".png; run it in this folder.\n" + common_look() +
+         settings + "set terminal svg size " + size +
          " dynamic enhanced background '#ffffff' font 'sans,14' name " + gnuplot_quoted(name) +
          "\nset output " + gnuplot_quoted(name + ".svg") + "\n" + plot +
          "\nset terminal pngcairo size " + size + " noenhanced font 'sans,11'\nset output " +
@@ -211,8 +255,21 @@ std::string gnuplot_version() {
 
 std::vector<Figure> make_figures(const std::filesystem::path& folder, const Results& results,
                                  const std::vector<SummaryRow>& rows) {
-  std::vector<Figure> figures{trace_figure(folder, results, rows),
-                              percentiles_figure(results, rows), throughput_figure(rows)};
+  std::vector<Figure> figures{trace_figure(folder, rows), bar_figure({"throughput",
+                                                                      "Throughput",
+                                                                      "good responses a second",
+                                                                      "[0:*]",
+                                                                      &SummaryRow::throughput_rps,
+                                                                      nullptr,
+                                                                      {}},
+                                                                     rows)};
+  for (const auto& what : kPercentilesFigures) {
+    figures.push_back(percentiles_figure(what, results, rows));
+  }
+  figures.push_back(bar_figure(
+      {"hit_ratio", "Hit ratio", "hits, % of good basic requests", "[0:100]",
+       &SummaryRow::hit_ratio_percent, &SummaryRow::offered_hit_ratio_percent, "offered"},
+      rows));
   std::erase_if(figures, [](const Figure& figure) { return figure.script.empty(); });
   return figures;
 }

@@ -24,9 +24,10 @@ struct Figure {
 std::string figure_script(const std::string& name, const std::string& settings,
                           const std::string& plot, unsigned height);
 
-/// All figures of an experiment: throughput over time with one line a cell, the percentiles of the
-/// response time, and throughput as bars with its interval. Cells without a result are left out;
-/// without any result there is no figure.
+/// All figures of an experiment: the throughput trace with one line a cell, throughput as bars with
+/// its interval, the percentiles of the response time (of all, hits and misses), and the hit ratio
+/// beside the offered one. Cells without a result are left out; without any result there is no
+/// figure.
 std::vector<Figure> make_figures(const std::filesystem::path& folder, const Results& results,
                                  const std::vector<SummaryRow>& rows);
 

@@ -1,5 +1,6 @@
 #include "workload/report/report.h"
 
+#include "workload/report/chart_data.h"
 #include "workload/report/figures.h"
 #include "workload/report/html_report.h"
 #include "workload/report/json_text.h"
@@ -33,11 +34,12 @@ Expected<ReportFiles> write_report(const std::filesystem::path& folder, const Re
     }
     page_figures.push_back({figure, std::move(svg)});
   }
+  const auto data = chart_data(folder, results, rows);
   files.page = folder / "report.html";
   for (const auto& [name, text] :
        {std::pair<const char*, std::string>{"summary.csv", summary_csv(rows)},
         {"summary.txt", files.table},
-        {"report.html", html_report(results, rows, page_figures)}}) {
+        {"report.html", html_report({results, rows, page_figures, data})}}) {
     if (auto done = write_file(folder / name, text); !done) return done.error();
   }
   return files;

@@ -184,6 +184,12 @@ const boost::json::object* representative_run(const CellResult& cell) {
   return ranked[(ranked.size() - 1) / 2];
 }
 
+const CellResult* find_cell(const Results& results, std::string_view name) {
+  const auto cell = std::find_if(results.cells.begin(), results.cells.end(),
+                                 [&](const CellResult& known) { return known.name == name; });
+  return cell == results.cells.end() ? nullptr : &*cell;
+}
+
 boost::json::object results_to_json(const Results& results) {
   boost::json::object out;
   out["schema_version"] = kResultsSchemaVersion;

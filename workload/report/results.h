@@ -72,6 +72,9 @@ Estimate cell_estimate(const CellResult& cell, std::string_view path);
 /// cells/NAME/trace.csv and latency.hlog. Null where no run counts.
 const boost::json::object* representative_run(const CellResult& cell);
 
+/// The cell of that name; null where there is none.
+const CellResult* find_cell(const Results& results, std::string_view name);
+
 /// The content of results.json, summaries over the runs included.
 boost::json::object results_to_json(const Results& results);
 
