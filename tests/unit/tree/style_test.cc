@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> code_files() {
   std::vector<fs::path> found;
   const fs::path root(CACHEOFF_SOURCE_DIR);
-  for (const std::string folder : {"storage", "traces", "proxy", "workload", "webproxy", "tests"}) {
+  for (const std::string folder : {"storage", "traces", "proxy", "workload", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const auto extension = entry.path().extension();
       if (entry.is_regular_file() && (extension == ".h" || extension == ".cc")) {

@@ -1,5 +1,5 @@
 // The pattern on real engines in a folder of the test, with a clock that the test moves.
-#include "webproxy/pattern.h"
+#include "workload/webproxy/pattern.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "storage/io/engine_factory.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"
-#include "webproxy/program_options.h"
+#include "workload/webproxy/program_options.h"
 
 namespace webproxy {
 namespace {

@@ -1,4 +1,4 @@
-#include "webproxy/result_files.h"
+#include "workload/webproxy/result_files.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "webproxy/program.h"
+#include "workload/webproxy/program.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "storage/base/buffer_pool.h"
-#include "webproxy/program_options.h"
-#include "webproxy/result_files.h"
+#include "workload/webproxy/program_options.h"
+#include "workload/webproxy/result_files.h"
 #include "workload/client/generator_limits.h"
 
 namespace webproxy {

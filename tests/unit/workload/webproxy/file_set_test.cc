@@ -1,5 +1,5 @@
 // The files of the pattern: their sizes and bytes, and who has which.
-#include "webproxy/file_set.h"
+#include "workload/webproxy/file_set.h"
 
 #include <gtest/gtest.h>
 

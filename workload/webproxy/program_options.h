@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/io/engine_factory.h"
-#include "webproxy/pattern.h"
+#include "workload/webproxy/pattern.h"
 #include "workload/experiment/expected.h"
 
 namespace webproxy {

@@ -1,4 +1,4 @@
-#include "webproxy/file_set.h"
+#include "workload/webproxy/file_set.h"
 
 #include <algorithm>
 #include <array>

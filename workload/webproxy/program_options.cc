@@ -1,4 +1,4 @@
-#include "webproxy/program_options.h"
+#include "workload/webproxy/program_options.h"
 
 #include <algorithm>
 #include <boost/program_options.hpp>

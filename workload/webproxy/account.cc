@@ -1,4 +1,4 @@
-#include "webproxy/account.h"
+#include "workload/webproxy/account.h"
 
 #include "storage/base/units.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "storage/base/clock.h"
-#include "webproxy/pattern.h"
+#include "workload/webproxy/pattern.h"
 #include "workload/experiment/expected.h"
 
 namespace webproxy {

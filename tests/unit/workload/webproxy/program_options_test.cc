@@ -1,5 +1,5 @@
 // The command line of cacheoff-webproxy.
-#include "webproxy/program_options.h"
+#include "workload/webproxy/program_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "webproxy/pattern.h"
+#include "workload/webproxy/pattern.h"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>

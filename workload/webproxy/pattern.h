@@ -11,8 +11,8 @@
 
 #include "storage/base/clock.h"
 #include "storage/io/engine.h"
-#include "webproxy/account.h"
-#include "webproxy/file_set.h"
+#include "workload/webproxy/account.h"
+#include "workload/webproxy/file_set.h"
 #include "workload/client/goal.h"
 
 namespace webproxy {
