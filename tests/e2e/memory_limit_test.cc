@@ -16,6 +16,7 @@
 #include "storage/base/units.h"
 #include "tests/support/loop_device.h"
 #include "tests/support/process.h"
+#include "tests/support/stack.h"
 #include "tests/support/temp_dir.h"
 #include "workload/filesystem/memory_cgroup.h"
 

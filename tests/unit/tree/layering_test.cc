@@ -61,7 +61,9 @@ TEST(Layering, EachFolderIncludesOnlyTheLayersBelowIt) {
     for (const auto& include : includes) {
       const bool of_layer_above = include.file.starts_with("workload/webproxy/");
       if (folder == "workload" && of_layer_above) continue;
-      if (!of_layer_above) EXPECT_FALSE(include.target.starts_with("workload/webproxy/"));
+      if (!of_layer_above) {
+        EXPECT_FALSE(include.target.starts_with("workload/webproxy/")) << include.file;
+      }
       EXPECT_TRUE(starts_with_any(include.target, prefixes))
           << include.file << ":" << include.line << " includes \"" << include.target << "\", but "
           << folder << " is a layer below it";

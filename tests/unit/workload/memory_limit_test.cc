@@ -102,7 +102,7 @@ TEST(MachineCheck, WithoutAGroupEveryCellIsSkippedWithTheReason) {
   ExperimentOptions options;
   options.memory_bytes = 64 * kMiB;
   const std::string reason = why_no_memory_limit(options.memory_bytes);
-  MachineCheck machine(options, nullptr);
+  MachineCheck machine(options, {}, nullptr);
   CellPlan none;
   none.scheme = "none";
   EXPECT_EQ(machine.why_not(none), reason);
