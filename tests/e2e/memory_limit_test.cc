@@ -73,6 +73,18 @@ class MemoryLimitE2eTest : public testing::Test {
     return found;
   }
 
+  /// Until somebody is in a group of the runner's: the trial of the beginning is a group too, but
+  /// nobody's. False where none came.
+  bool wait_for_a_run(pid_t runner) const {
+    for (int turn = 0; turn < 3000; ++turn) {
+      for (const auto& name : groups_of(runner)) {
+        if (!read_file(root_ / name / "cgroup.procs").empty()) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+
   /// The only run of each cell, by the cell's name.
   std::map<std::string, json::object> runs() const {
     std::map<std::string, json::object> out;
@@ -108,7 +120,8 @@ TEST_F(MemoryLimitE2eTest, HoldsTheProxyAndItsPagesAndSaysSo) {
     EXPECT_EQ(count(memory.at("limit_bytes")), 64 * kMiB);
     EXPECT_EQ(count(memory.at("limit_raised")), 0U);
     EXPECT_EQ(count(memory.at("times_frozen")), 0U);
-    EXPECT_LE(count(memory.at("peak_bytes")), 64 * kMiB);
+    // The kernel lets what can't wait past the limit: a page or two, by its own count.
+    EXPECT_LE(count(memory.at("peak_bytes")), 64 * kMiB + 64 * storage::kKiB);
     EXPECT_GT(count(memory.at("process_peak_bytes")), 0U);
     EXPECT_GT(count(run.at("context_switches").at("proxy").at("voluntary")), 0U);
     EXPECT_GT(count(run.at("context_switches").at("load").at("voluntary")), 0U);
@@ -143,15 +156,7 @@ TEST_F(MemoryLimitE2eTest, NothingIsLeftOfAKilledRunner) {
     Process runner(bench({"--cache-size", "32M", "--filesystem", "here", "--scheme", "diskd",
                           "--until", "duration=60s"}));
     killed = runner.pid();
-    // The trial of the beginning is a group too: wait for the run's own.
-    bool in_use = false;
-    for (int turn = 0; turn < 3000 && !in_use; ++turn) {
-      for (const auto& name : groups_of(killed)) {
-        in_use = in_use || !read_file(root_ / name / "cgroup.procs").empty();
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    ASSERT_TRUE(in_use);
+    ASSERT_TRUE(wait_for_a_run(killed));
     runner.signal(SIGKILL);
     ASSERT_FALSE(runner.wait().timed_out);
   }
@@ -165,10 +170,8 @@ TEST_F(MemoryLimitE2eTest, NothingIsLeftOfAKilledRunner) {
 TEST_F(MemoryLimitE2eTest, NothingIsLeftOfAnInterruptedRunner) {
   Process runner(bench({"--cache-size", "32M", "--filesystem", "here", "--scheme", "ufs", "--until",
                         "duration=60s"}));
-  for (int turn = 0; turn < 3000 && groups_of(runner.pid()).empty(); ++turn) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
   const pid_t pid = runner.pid();
+  ASSERT_TRUE(wait_for_a_run(pid));
   runner.signal(SIGINT);
   ASSERT_FALSE(runner.wait().timed_out);
   EXPECT_THAT(groups_of(pid), IsEmpty());
