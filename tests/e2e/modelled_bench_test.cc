@@ -57,7 +57,7 @@ class ModelledBenchTest : public testing::Test {
                                      "--repeat",
                                      "1",
                                      "--cache-size",
-                                     "4M",
+                                     "16M",
                                      "--order",
                                      "listed"};
     command.insert(command.end(), more.begin(), more.end());
@@ -80,7 +80,7 @@ TEST_F(ModelledBenchTest, DisksAreThoseOfTheProfileAndAreCounted) {
   const auto ended =
       run_command(bench("out", {"--scheme", "none,ufs", "--filesystem", "ext2", "--mount",
                                 "noatime", "--device", "scsi-2003", "--disks", "2", "--time-scale",
-                                "8", "--dirty-limit", "512K", "--until", "requests=1000"}));
+                                "8", "--dirty-limit", "256K", "--until", "requests=1500"}));
   ASSERT_EQ(ended.exit_status, 0) << ended.out << ended.err;
   const auto all = results("out");
   ASSERT_EQ(all.at("cells").as_array().size(), 2U);

@@ -237,6 +237,9 @@ Expected<void> CachePlaces::begin_timing() {
         return run_problem("can't write back '" + place->cache_path + "': " + std::strerror(errno));
       }
     }
+    // Again: that the file takes no discards, which mkfs tries, makes the kernel work the
+    // read-ahead out anew.
+    set_loop_medium(place->device->path(), disk->request().profile.rotating() != nullptr);
     if (auto done = disk->set_fast(false); !done) return done;
   }
   return {};
