@@ -66,8 +66,8 @@ struct SchemeRow {
   bool needs_path = false;
   bool needs_size = false;
   bool persistent = false;
-  bool in_folder = false;  ///< What `path` names is a folder, never a file or a device.
-  bool takes_device = false;                ///< Its path may be a block device.
+  bool in_folder = false;     ///< What `path` names is a folder, never a file or a device.
+  bool takes_device = false;  ///< Its path may be a block device.
   std::span<const SchemeOption> options{};  ///< Beside those that all of its kind take.
   SchemeOrError (*make)(const SchemeSpec& spec, const SchemeEnvironment& environment);
   /// The largest object that a store of this specification takes, found out without touching the

@@ -19,12 +19,12 @@ namespace {
 constexpr double kNanosecondsPerMs = 1e6;
 
 constexpr std::array<std::pair<std::string_view, double>, 7> kPercentiles{{{"p50", 50},
-                                                                       {"p90", 90},
-                                                                       {"p95", 95},
-                                                                       {"p99", 99},
-                                                                       {"p999", 99.9},
-                                                                       {"p9999", 99.99},
-                                                                       {"max", 100}}};
+                                                                           {"p90", 90},
+                                                                           {"p95", 95},
+                                                                           {"p99", 99},
+                                                                           {"p999", 99.9},
+                                                                           {"p9999", 99.99},
+                                                                           {"max", 100}}};
 
 constexpr std::array<NotSent, kNotSentCount> kNotSentReasons{
     NotSent::kQueueFull, NotSent::kWaitedOut, NotSent::kPageFailed};

@@ -41,8 +41,8 @@ struct SummaryRow {
   std::optional<double> store_operations;
   std::map<std::string, double> store_declined;  ///< New objects, by reason.
   std::optional<double> store_evictions;
-  std::optional<double> write_amplification;  ///< Bytes written to bytes published.
-  std::optional<double> io_per_request;       ///< File operations a request of a client.
+  std::optional<double> write_amplification;          ///< Bytes written to bytes published.
+  std::optional<double> io_per_request;               ///< File operations a request of a client.
   std::optional<double> disk_operations_per_request;  ///< Of the devices; median over runs.
   /// What a request cost, see kCostColumns.
   std::array<std::optional<double>, kCostColumns.size()> costs{};

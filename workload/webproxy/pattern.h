@@ -11,9 +11,9 @@
 
 #include "storage/base/clock.h"
 #include "storage/io/engine.h"
+#include "workload/client/goal.h"
 #include "workload/webproxy/account.h"
 #include "workload/webproxy/file_set.h"
-#include "workload/client/goal.h"
 
 namespace webproxy {
 

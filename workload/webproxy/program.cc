@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "storage/base/buffer_pool.h"
+#include "workload/client/generator_limits.h"
 #include "workload/webproxy/program_options.h"
 #include "workload/webproxy/result_files.h"
-#include "workload/client/generator_limits.h"
 
 namespace webproxy {
 namespace {

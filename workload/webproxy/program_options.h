@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "storage/io/engine_factory.h"
-#include "workload/webproxy/pattern.h"
 #include "workload/experiment/expected.h"
+#include "workload/webproxy/pattern.h"
 
 namespace webproxy {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/base/clock.h"
-#include "workload/webproxy/pattern.h"
 #include "workload/experiment/expected.h"
+#include "workload/webproxy/pattern.h"
 
 namespace webproxy {
 

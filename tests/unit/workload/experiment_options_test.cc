@@ -65,9 +65,9 @@ TEST(ExperimentOptions, EveryOptionHasAHelpAndAName) {
     EXPECT_NE(row.set, nullptr);
   }
   for (const auto* name :
-       {"scheme", "filesystem", "mount",    "directory", "cache-size",  "workload", "trace",
-        "load",   "time-scale", "until",    "phases",    "repeat",      "seed",     "order",
-        "quick",  "out",        "resume",   "dry-run",   "mkfs",        "disks",    "device-path",
+       {"scheme", "filesystem", "mount",    "directory", "cache-size",  "workload",  "trace",
+        "load",   "time-scale", "until",    "phases",    "repeat",      "seed",      "order",
+        "quick",  "out",        "resume",   "dry-run",   "mkfs",        "disks",     "device-path",
         "yes",    "user",       "clean-up", "device",    "dirty-limit", "fast-fill", "memory"}) {
     EXPECT_EQ(names.count(name), 1U) << name;
   }
