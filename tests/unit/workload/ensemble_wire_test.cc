@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "storage/base/random.h"
+#include "tests/support/effort.h"
 #include "workload/ensemble/wire_part.h"
 #include "workload/ensemble/wire_run.h"
 #include "workload/model/workload.h"
@@ -241,7 +242,8 @@ TEST(Wire, PartsComeBack) {
   part.recorder.latency.write(left, {}, std::chrono::seconds(2));
   back.recorder.latency.write(right, {}, std::chrono::seconds(2));
   EXPECT_EQ(left.str(), right.str());
-  for (size_t size = 0; size < bytes.size(); size += size + 40 < bytes.size() ? 7 : 1) {
+  for (size_t size = 0; size < bytes.size();
+       size += size + 40 < bytes.size() ? testing_support::effort(7, 101) : 1) {
     RunPart cut(std::chrono::milliseconds(100), 2);
     const std::string shorter = bytes.substr(0, size);
     WireReader shorter_reader(shorter);

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "tests/support/effort.h"
 #include "tests/support/simulated_peak_run.h"
 #include "workload/client/peak_sampler.h"
 
@@ -72,6 +73,7 @@ TEST_P(PeakFinderOnServers, SettlesAtTheCapacityAndStaysThere) {
     // A response time that lies above the window while the cache is empty holds a low load.
     if (answers == Answers::kHitsAndMisses && start.part < 0.1 && low < 1.5) continue;
     ++seed;
+    if (seed % testing_support::effort(1, 3) != 0) continue;
     SCOPED_TRACE(std::to_string(start.capacity_rps) + " started at " + std::to_string(start.part));
     const SimulatedSystem system = peak_system_of(servers, start.capacity_rps, answers);
     SimulatedPeakRun run(system, window_for(system, low, start.part * start.capacity_rps), seed);
