@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/loop.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -13,6 +14,20 @@
 #include <thread>
 
 namespace testing_support {
+namespace {
+
+/// From now on this thread's mounts are nobody else's: whoever makes a mount namespace copies the
+/// mounts that it sees, and a filesystem that lives on in a copy is mounted again with the state
+/// that it had when the power went.
+std::string own_mounts() {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return std::string("no mounts of its own can be had: ") + std::strerror(errno);
+  }
+  return {};
+}
+
+}  // namespace
 
 ModelledDisk::ModelledDisk(std::vector<std::string> arguments) {
   if (::geteuid() != 0) {
@@ -22,6 +37,8 @@ ModelledDisk::ModelledDisk(std::vector<std::string> arguments) {
     problem_ = "a modelled disk needs /dev/fuse and /dev/loop-control";
   } else if (!std::filesystem::exists(program_path("cacheoff-disk"))) {
     problem_ = "cacheoff-disk was not built (libfuse3-dev is missing)";
+  } else {
+    problem_ = own_mounts();
   }
   if (!problem_.empty()) return;
   const bool shared_memory = std::filesystem::is_directory("/dev/shm");

@@ -39,6 +39,7 @@ constexpr std::string_view kExamples =
     "  cacheoff bench --scheme ufs,coss --filesystem ext2,ext4,xfs,btrfs --mount default "
     "--mount noatime \\\n"
     "      --disks 1,2 --cache-size 4G --out results/filesystems\n"
+    "  cacheoff bench workload/experiment/plans/appendix-d1.toml --short --out results/d1\n"
     "  cacheoff bench --clean-up\n"
     "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n";
 
@@ -115,6 +116,10 @@ std::string given_value(const CommandLine& line, std::string_view name) {
 }
 
 Expected<void> apply_all(ExperimentOptions& options, const CommandLine& line) {
+  options.short_form = given_value(line, "short") == "true";
+  if (options.short_form && line.file.empty()) {
+    return usage_problem("--short: needs an EXPERIMENT.toml with a table [short]");
+  }
   if (!line.file.empty()) {
     if (auto done = apply_options_file(options, line.file); !done) return done;
   }

@@ -58,7 +58,15 @@ class LoadControl {
               storage::SteadyTime start)
       : options_(options), control_(control), source_(source) {
     if (options.load.kind == LoadShape::Kind::kPeak) {
-      sampler_.emplace(options.load.peak.resolve(options.time_scale), start);
+      PeakFinderOptions peak = options.load.peak.resolve(options.time_scale);
+      climbed_ = control.phases().front().name == kClimbPhase;
+      if (!climbed_) {
+        // What comes before the search is to be over soon, and floods nobody: a cold cache would
+        // not reach the window at any load.
+        peak.window_min_ms *= kWindowBeforeClimb;
+        peak.window_max_ms *= kWindowBeforeClimb;
+      }
+      sampler_.emplace(peak, start);
     }
     look(start);
   }
@@ -76,8 +84,9 @@ class LoadControl {
     if (!options_.load.open_loop()) return;
     control_.look(now);
     if (sampler_ && !control_.over(now)) {
-      const bool measured = control_.phases()[control_.current()].primary;
-      sampler_->look(control_.live(), now, measured);
+      const Phase& phase = control_.phases()[control_.current()];
+      if (!climbed_ && phase.name == kClimbPhase) begin_climb(now);
+      sampler_->look(control_.live(), now, phase.primary);
     }
     const PhaseFactors factors = control_.factors(now);
     const double full_rps = sampler_ ? sampler_->rate_rps() : options_.load.rate_rps;
@@ -92,6 +101,13 @@ class LoadControl {
   }
 
  private:
+  /// The search begins anew; what was seen before it was another system.
+  void begin_climb(storage::SteadyTime now) {
+    climbed_ = true;
+    sampler_.emplace(options_.load.peak.resolve(options_.time_scale), now, control_.live());
+  }
+
+  static constexpr double kWindowBeforeClimb = 2;
   static constexpr std::chrono::milliseconds kRampLook{20};
   static constexpr std::chrono::milliseconds kLookMin{5};
   static constexpr double kLooksPerSample = 50;
@@ -100,6 +116,7 @@ class LoadControl {
   RunControl& control_;
   RequestSource& source_;
   std::optional<PeakSampler> sampler_;
+  bool climbed_ = false;  ///< The search has begun.
   double rate_rps_ = 0;
 };
 

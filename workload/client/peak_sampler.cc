@@ -18,11 +18,14 @@ double ms_between(const LiveCounts& begin, const LiveCounts& end) {
 
 }  // namespace
 
-PeakSampler::PeakSampler(PeakFinderOptions options, storage::SteadyTime start)
+PeakSampler::PeakSampler(PeakFinderOptions options, storage::SteadyTime start,
+                         const LiveCounts& counts)
     : finder_(options),
       length_(std::chrono::nanoseconds(std::llround(options.sample_s * 1e9))),
       begin_(start),
-      batch_begin_(start) {}
+      at_begin_(counts),
+      batch_begin_(start),
+      at_batch_begin_(counts) {}
 
 void PeakSampler::end_batch(const LiveCounts& counts, storage::SteadyTime now) {
   batches_.push_back({static_cast<double>(counts.good - at_batch_begin_.good),

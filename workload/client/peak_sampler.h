@@ -13,7 +13,8 @@ namespace workload {
 /// Pure but for the times and counts it is told. One thread at a time.
 class PeakSampler {
  public:
-  PeakSampler(PeakFinderOptions options, storage::SteadyTime start);
+  /// `counts` are those of the run at the start.
+  PeakSampler(PeakFinderOptions options, storage::SteadyTime start, const LiveCounts& counts = {});
 
   /// Ends the sample where it is long enough and says enough, or where the finder finds it urgent.
   /// `measured`: the run is in a part whose figures count. Call it many times a sample.

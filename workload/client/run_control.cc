@@ -25,7 +25,7 @@ void lower_to(std::atomic<int64_t>& target, int64_t value) {
   }
 }
 
-Phase phase_of_goal(const char* name, const Goal& goal) {
+Phase phase_of_goal(std::string_view name, const Goal& goal) {
   Phase phase;
   phase.name = name;
   switch (goal.kind) {
@@ -70,8 +70,8 @@ std::vector<Phase> phases_of_goals(const Goal& until, const std::optional<Goal>&
 }
 
 std::vector<Phase> phases_of_peak(const Goal& until) {
-  std::vector<Phase> phases{phase_of_goal("climb", part_of(until, 1 - kPeakPart)),
-                            phase_of_goal("peak", part_of(until, kPeakPart))};
+  std::vector<Phase> phases{phase_of_goal(kClimbPhase, part_of(until, 1 - kPeakPart)),
+                            phase_of_goal(kPeakPhase, part_of(until, kPeakPart))};
   phases.front().primary = false;
   return phases;
 }

@@ -79,7 +79,12 @@ enum class Deciding {
 /// The phases that `--until` and `--warm-up` say: `warm-up`, which is not recorded, and `run`.
 std::vector<Phase> phases_of_goals(const Goal& until, const std::optional<Goal>& warm_up);
 
-/// A run to the goal of which the last quarter is what counts: `climb`, then `peak` (primary).
+/// Names of the phases of a run that looks for the peak.
+inline constexpr std::string_view kClimbPhase = "climb";
+inline constexpr std::string_view kPeakPhase = "peak";
+
+/// A run to the goal of which the last quarter is what counts: kClimbPhase, then kPeakPhase
+/// (primary).
 std::vector<Phase> phases_of_peak(const Goal& until);
 
 /// The phases of a run, one after the other. Safe to call from any thread.

@@ -45,12 +45,16 @@ double full_rate_rps(const LoadOptions& options) {
 }
 
 std::string set_phases(LoadOptions& options, std::string_view how) {
-  if (options.load.kind == LoadShape::Kind::kPeak) {
-    return "the peak finder has phases of its own; give --until";
-  }
+  const bool peak = options.load.kind == LoadShape::Kind::kPeak;
   if (how == "file") {
     options.phases = options.workload.phases;
     if (options.phases.empty()) return "'file': the workload has no [[phases]]";
+    const bool climbs = std::any_of(options.phases.begin(), options.phases.end(),
+                                    [](const Phase& phase) { return phase.name == kClimbPhase; });
+    if (peak && !climbs) {
+      return "'file': the peak finder begins its search with a phase '" + std::string(kClimbPhase) +
+             "', and there is none";
+    }
     for (Phase& phase : options.phases) {
       if (!phase.goal.duration) continue;
       const double scaled = static_cast<double>(phase.goal.duration->count()) / options.time_scale;
@@ -58,6 +62,7 @@ std::string set_phases(LoadOptions& options, std::string_view how) {
     }
     return check_needs(options);
   }
+  if (peak) return "the peak finder has phases of its own; give --until";
   std::string error;
   auto polymix = parse_polymix_phases(how, error);
   if (!polymix) return error + ", or file (those of the workload file)";

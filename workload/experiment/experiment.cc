@@ -180,7 +180,7 @@ Expected<void> Experiment::open_folder() {
   const bool keeps_files = std::any_of(plan_.cells.begin(), plan_.cells.end(),
                                        [](const CellPlan& cell) { return cell.needs_path; });
   auto in_memory =
-      page_cache_warning(options_.memory_bytes, free_memory_bytes(), options_.cache_size_bytes);
+      page_cache_warning(options_.memory, free_memory_bytes(), options_.cache_size_bytes);
   if (keeps_files && !in_memory.empty()) results.warnings.push_back(std::move(in_memory));
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));
@@ -301,7 +301,8 @@ Expected<void> Experiment::one_run(const PlannedRun& planned) {
   std::error_code failure;
   std::filesystem::remove_all(request.folder, failure);
   progress_.begin_run(cell.name, planned.round, options_.repeat);
-  auto record = run_cell(request, options_, inputs_.programs, stop_);
+  const auto options = options_of_scheme(options_, cell.scheme);
+  auto record = run_cell(request, options, inputs_.programs, stop_);
   if (record) {
     progress_.end_run(figure_of(*record));
     result.runs.push_back(std::move(*record));
@@ -362,11 +363,13 @@ std::string describe_privileges(const ExperimentOptions& options, const Plan& pl
       plan.cells.begin(), plan.cells.end(),
       [](const CellPlan& cell) { return !cell.filesystem.empty() && cell.filesystem != "here"; });
   std::string text = "privileges: ";
-  const bool limited = options.memory_bytes > 0 && !plan.cells.empty();
+  const bool limited = options.memory.any() && !plan.cells.empty();
   text += root_cells ? "root, to mount and for devices" : limited ? "root" : "none";
   if (limited) {
-    text += std::string(root_cells ? ", and" : ",") + " to limit memory to " +
-            storage::format_size(options.memory_bytes) + " (a cgroup for each run)";
+    text += std::string(root_cells ? ", and" : ",") + " to limit " +
+            (options.memory.page_cache_bytes > 0 ? "the page cache to " : "memory to ") +
+            storage::format_size(options.memory.page_cache_max_bytes()) +
+            " (a cgroup for each run)";
   }
   const bool modelled = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const auto& cell) {
     return is_on_modelled_disks(cell, options);
@@ -420,6 +423,9 @@ Expected<ExperimentOptions> stored_options(const std::filesystem::path& folder) 
 
 std::optional<double> estimated_s(const ExperimentOptions& options, const Plan& plan) {
   const auto length_s = options.run_length_s();
+  if (options.expected_run_s > 0) {
+    return options.expected_run_s * static_cast<double>(plan.order.size());
+  }
   if (!length_s) return std::nullopt;
   double sum_s = 0;
   for (const auto& run : plan.order) {

@@ -26,7 +26,7 @@ constexpr uint64_t kTrialBytesMax = storage::kMiB * 1024;
 MachineCheck::MachineCheck(const ExperimentOptions& options, std::filesystem::path disk_program,
                            StopSignals* stop)
     : options_(options), disk_program_(std::move(disk_program)), stop_(stop) {
-  if (options.memory_bytes > 0) no_memory_limit_ = why_no_memory_limit(options.memory_bytes);
+  if (options.memory.any()) no_memory_limit_ = why_no_memory_limit();
   if (geteuid() != 0) {
     no_mounts_ = "needs root";
   } else if (needs_root(options)) {

@@ -12,6 +12,10 @@ namespace workload {
 namespace {
 
 constexpr uint64_t kAllowanceBytesMax = 16 * storage::kMiB;
+/// For processes to start in, where only the page cache is limited.
+constexpr uint64_t kRoomToStartBytes = 64 * storage::kMiB;
+/// What a frozen group gets until the next look then.
+constexpr uint64_t kRoomToThawBytes = 16 * storage::kMiB;
 /// No limit at all, for a group that stands still whatever it is given.
 constexpr uint64_t kLimitBytesMax = uint64_t{1} << 50;
 constexpr uint64_t kPageBytes = 4096;
@@ -27,20 +31,36 @@ boost::json::value mean_or_null(double sum, uint64_t count) {
 
 }  // namespace
 
-LimitFollower::LimitFollower(uint64_t asked_bytes)
-    : asked_bytes_(asked_bytes), allowance_bytes_(std::min(asked_bytes / 4, kAllowanceBytesMax)) {}
+LimitFollower::LimitFollower(MemoryDemand demand)
+    : demand_(demand),
+      allowance_bytes_(demand.page_cache_bytes > 0
+                           ? demand.page_cache_bytes
+                           : std::min(demand.limit_bytes / 4, kAllowanceBytesMax)) {}
+
+uint64_t LimitFollower::first_limit_bytes() const {
+  return demand_.page_cache_bytes > 0 ? demand_.page_cache_bytes + kRoomToStartBytes
+                                      : demand_.limit_bytes;
+}
 
 uint64_t LimitFollower::limit_after(const MemoryUse& use) {
+  if (demand_.page_cache_bytes > 0) {
+    const uint64_t room = allowance_bytes_ + (use.frozen ? kRoomToThawBytes : 0);
+    return std::min(use.process_bytes + room, kLimitBytesMax) / kPageBytes * kPageBytes;
+  }
   if (use.frozen) allowance_bytes_ = std::min(allowance_bytes_ * 2, kLimitBytesMax);
   // Kernel memory is no part of this: most of it is inodes, which give way like pages, and a limit
   // that followed them would let them grow for ever.
   const uint64_t needed = use.process_bytes + allowance_bytes_;
   const uint64_t pages = (needed + kPageBytes - 1) / kPageBytes;
-  return std::min(std::max(asked_bytes_, pages * kPageBytes), kLimitBytesMax);
+  return std::min(std::max(demand_.limit_bytes, pages * kPageBytes), kLimitBytesMax);
 }
 
 boost::json::object memory_to_json(const MemoryAccount& account) {
-  return {{"asked_bytes", account.asked_bytes},
+  const auto or_null = [](uint64_t bytes) {
+    return bytes > 0 ? boost::json::value(bytes) : boost::json::value();
+  };
+  return {{"asked_bytes", or_null(account.asked_bytes)},
+          {"page_cache_asked_bytes", or_null(account.page_cache_asked_bytes)},
           {"limit_bytes", account.limit_bytes},
           {"limit_max_bytes", account.limit_max_bytes},
           {"limit_raised", account.raised},
@@ -58,7 +78,7 @@ boost::json::object memory_to_json(const MemoryAccount& account) {
 std::vector<std::string> memory_warnings(const MemoryAccount& account) {
   std::vector<std::string> warnings;
   const auto size = [](uint64_t bytes) { return storage::format_size(bytes); };
-  if (account.limit_max_bytes > account.limit_bytes) {
+  if (account.asked_bytes > 0 && account.limit_max_bytes > account.limit_bytes) {
     warnings.push_back("the memory limit of " + size(account.asked_bytes) + " was raised up to " +
                        size(account.limit_max_bytes) + ": the processes alone took " +
                        size(account.process_peak_bytes));
@@ -79,11 +99,11 @@ double memory_excess(const MemoryAccount& account) {
          static_cast<double>(account.asked_bytes);
 }
 
-Expected<std::unique_ptr<MemoryLimit>> MemoryLimit::make(uint64_t limit_bytes,
-                                                         RunJournal& journal) {
+Expected<std::unique_ptr<MemoryLimit>> MemoryLimit::make(MemoryDemand demand, RunJournal& journal) {
   auto hierarchy = find_memory_hierarchy();
   if (!hierarchy) return hierarchy.error();
-  std::unique_ptr<MemoryLimit> limit(new MemoryLimit(limit_bytes, journal));
+  std::unique_ptr<MemoryLimit> limit(new MemoryLimit(demand, journal));
+  const uint64_t limit_bytes = limit->follower_.first_limit_bytes();
   auto noted = journal.will_make(JournalEntry::Kind::kCgroup, limit->name_);
   if (!noted) return noted.error();
   auto group = MemoryCgroup::make(*hierarchy, limit->name_, limit_bytes);
@@ -99,9 +119,10 @@ Expected<std::unique_ptr<MemoryLimit>> MemoryLimit::make(uint64_t limit_bytes,
   return limit;
 }
 
-MemoryLimit::MemoryLimit(uint64_t limit_bytes, RunJournal& journal)
-    : journal_(journal), name_(cgroup_name()), follower_(limit_bytes) {
-  account_.asked_bytes = limit_bytes;
+MemoryLimit::MemoryLimit(MemoryDemand demand, RunJournal& journal)
+    : journal_(journal), name_(cgroup_name()), follower_(demand) {
+  account_.asked_bytes = demand.limit_bytes;
+  account_.page_cache_asked_bytes = demand.page_cache_bytes;
 }
 
 MemoryLimit::~MemoryLimit() {
@@ -178,17 +199,18 @@ MemoryAccount MemoryLimit::account() const {
   return account_;
 }
 
-std::string why_no_memory_limit(uint64_t limit_bytes) {
+std::string why_no_memory_limit() {
   const auto hierarchy = find_memory_hierarchy();
   if (!hierarchy) return "limiting memory: " + hierarchy.error().text;
-  const auto group = MemoryCgroup::make(*hierarchy, cgroup_name(), limit_bytes);
+  const auto group = MemoryCgroup::make(*hierarchy, cgroup_name(), kRoomToStartBytes);
   if (group) return {};
   return (geteuid() == 0 ? "limiting memory: " : "limiting memory needs root: ") +
          group.error().text;
 }
 
-std::string page_cache_warning(uint64_t limited_bytes, uint64_t free_bytes,
+std::string page_cache_warning(const MemoryDemand& demand, uint64_t free_bytes,
                                uint64_t cache_size_bytes) {
+  const uint64_t limited_bytes = demand.page_cache_max_bytes();
   const uint64_t room = limited_bytes > 0 ? std::min(limited_bytes, free_bytes) : free_bytes;
   if (room < cache_size_bytes) return {};
   return "the cache of " + storage::format_size(cache_size_bytes) + " fits in memory (" +

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "workload/experiment/expected.h"
+#include "workload/experiment/memory_demand.h"
 #include "workload/filesystem/memory_cgroup.h"
 #include "workload/filesystem/run_journal.h"
 
@@ -25,30 +26,35 @@ namespace workload {
 /// What is decided from look to look, without a clock or a group.
 class LimitFollower {
  public:
-  explicit LimitFollower(uint64_t asked_bytes);
+  explicit LimitFollower(MemoryDemand demand);
 
-  /// The limit that should be in force after this look: the one asked for, or what the processes
-  /// have and the allowance for kernel memory and pages in use. A frozen group is released: each
-  /// look at one doubles the allowance.
+  /// The limit to begin with.
+  uint64_t first_limit_bytes() const;
+
+  /// The limit that should be in force after this look. Of all memory: the one asked for, or what
+  /// the processes have and the allowance for kernel memory and pages in use; a frozen group is
+  /// released, as each look at one doubles the allowance. Of the page cache: what the processes
+  /// have and as much as was asked for; a frozen group gets room until the next look.
   uint64_t limit_after(const MemoryUse& use);
 
   /// What is left to kernel and page cache where the limit is raised, in bytes: a quarter of the
-  /// limit asked for, at most 16 MiB.
+  /// limit asked for, at most 16 MiB; or the page cache asked for.
   uint64_t allowance_bytes() const { return allowance_bytes_; }
 
  private:
-  uint64_t asked_bytes_;
+  MemoryDemand demand_;
   uint64_t allowance_bytes_;
 };
 
 /// What was seen over a run.
 struct MemoryAccount {
-  uint64_t asked_bytes = 0;
-  uint64_t limit_bytes = 0;      ///< In force at first, as the kernel gave it back.
-  uint64_t limit_max_bytes = 0;  ///< The highest that was in force.
-  uint64_t raised = 0;           ///< How often it was raised.
-  uint64_t frozen = 0;           ///< Looks at which the group stood still.
-  uint64_t looks = 0;            ///< Between begin() and end().
+  uint64_t asked_bytes = 0;             ///< 0 where the page cache alone is limited.
+  uint64_t page_cache_asked_bytes = 0;  ///< 0 where it is not.
+  uint64_t limit_bytes = 0;             ///< In force at first, as the kernel gave it back.
+  uint64_t limit_max_bytes = 0;         ///< The highest that was in force.
+  uint64_t raised = 0;                  ///< How often it was raised.
+  uint64_t frozen = 0;                  ///< Looks at which the group stood still.
+  uint64_t looks = 0;                   ///< Between begin() and end().
   double page_cache_sum_bytes = 0;
   double process_sum_bytes = 0;
   uint64_t process_peak_bytes = 0;
@@ -73,7 +79,7 @@ double memory_excess(const MemoryAccount& account);
 class MemoryLimit {
  public:
   /// The group is written down in the journal, which must outlive the object.
-  static Expected<std::unique_ptr<MemoryLimit>> make(uint64_t limit_bytes, RunJournal& journal);
+  static Expected<std::unique_ptr<MemoryLimit>> make(MemoryDemand demand, RunJournal& journal);
 
   ~MemoryLimit();
   MemoryLimit(const MemoryLimit&) = delete;
@@ -87,7 +93,7 @@ class MemoryLimit {
   MemoryAccount account() const;
 
  private:
-  MemoryLimit(uint64_t limit_bytes, RunJournal& journal);
+  MemoryLimit(MemoryDemand demand, RunJournal& journal);
   void follow();
   void look();
 
@@ -106,11 +112,11 @@ class MemoryLimit {
 };
 
 /// Why this user can't limit memory here; empty where one can. Makes a group and removes it.
-std::string why_no_memory_limit(uint64_t limit_bytes);
+std::string why_no_memory_limit();
 
 /// That the page cache has room for the whole cache, in one line; empty where it has not.
-/// `limited_bytes` is the limit, 0 without one, when the free memory of the machine decides.
-std::string page_cache_warning(uint64_t limited_bytes, uint64_t free_bytes,
+/// Without a limit the free memory of the machine decides.
+std::string page_cache_warning(const MemoryDemand& demand, uint64_t free_bytes,
                                uint64_t cache_size_bytes);
 
 }  // namespace workload

@@ -163,6 +163,22 @@ Expected<void> set_yes(ExperimentOptions& options, const Values& values) {
   return {};
 }
 
+Expected<void> set_short(ExperimentOptions& options, const Values& values) {
+  const auto on = parse_switch("short", values.front());
+  if (!on) return on.error();
+  options.short_form = *on;
+  return {};
+}
+
+Expected<void> set_expected_run_time(ExperimentOptions& options, const Values& values) {
+  const auto time = storage::parse_duration(values.front());
+  if (!time || time->count() <= 0) {
+    return wrong("expected-run-time", values.front(), "must be a time such as 90s or 3m");
+  }
+  options.expected_run_s = storage::seconds_of(*time);
+  return {};
+}
+
 /// `--quick` chooses the defaults before any option is set, so there is nothing left to do.
 Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   const auto on = parse_switch("quick", values.front());
@@ -170,7 +186,7 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 28> kOptions{{
+constexpr std::array<OptionRow, 30> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; webproxy[:ENGINE] is no cache but the filesystem by "
      "itself",
@@ -201,7 +217,9 @@ constexpr std::array<OptionRow, 28> kOptions{{
     {"user", "NAME", "whom root lets the programs run as (the user of sudo, or nobody)", false,
      set_user},
     {"cache-size", "SIZE", "capacity of the cache, all disks together (1G)", false, set_cache_size},
-    {"memory", "SIZE", "memory of the system under test, page cache included; as root (no limit)",
+    {"memory", "SIZE",
+     "memory of the system under test, page cache included, or page-cache=SIZE for what it has "
+     "beside its processes' own; as root (no limit)",
      false, set_memory},
     {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
@@ -221,6 +239,9 @@ constexpr std::array<OptionRow, 28> kOptions{{
     {"repeat", "N", "runs of each cell (6)", false, set_repeat},
     {"seed", "N", "of workload and order (1)", false, set_seed},
     {"order", "random|listed", "of the cells within a round (random)", false, set_order},
+    {"short", "", "the file's short form, as its table [short] has it", false, set_short},
+    {"expected-run-time", "T", "of a run on average, for --dry-run and the time left", false,
+     set_expected_run_time},
     {"quick", "", "a small comparison of about four minutes", false, check_quick},
     {"out", "DIR", "the result folder (results/ and the time)", false, set_out},
     {"resume", "", "go on in a result folder; finished runs are kept", false, set_resume},
@@ -269,6 +290,13 @@ std::optional<double> ExperimentOptions::run_length_s() const {
     return std::nullopt;
   }
   return std::chrono::duration<double>(parsed->duration).count();
+}
+
+ExperimentOptions options_of_scheme(const ExperimentOptions& options, const std::string& scheme) {
+  ExperimentOptions own = options;
+  const auto load = options.scheme_loads.find(scheme);
+  if (load != options.scheme_loads.end()) own.load = load->second;
+  return own;
 }
 
 Expected<void> check_options(const ExperimentOptions& options) {
@@ -343,7 +371,7 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;
   out["cache-size"] = std::to_string(options.cache_size_bytes);
-  if (options.memory_bytes > 0) out["memory"] = std::to_string(options.memory_bytes);
+  if (options.memory.any()) out["memory"] = options.memory.text();
   if (!options.trace.empty()) out["trace"] = options.trace;
   char scale[32];
   const std::string time_scale(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);
@@ -362,6 +390,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   boost::json::object scheme_options;
   for (const auto& [scheme, text] : options.scheme_options) scheme_options[scheme] = text;
   out["scheme-options"] = std::move(scheme_options);
+  if (!options.scheme_loads.empty()) {
+    boost::json::object scheme_loads;
+    for (const auto& [scheme, text] : options.scheme_loads) scheme_loads[scheme] = text;
+    out["scheme-load"] = std::move(scheme_loads);
+  }
   if (!options.proxy_options.empty()) {
     boost::json::object proxy_options;
     for (const auto& [name, text] : options.proxy_options) proxy_options[name] = text;
@@ -381,10 +414,12 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
   ExperimentOptions options;
   for (const auto& member : experiment) {
     const std::string name(member.key());
-    if (name == "scheme-options" || name == "proxy-options") {
+    if (name == "scheme-options" || name == "scheme-load" || name == "proxy-options") {
       const auto* table = member.value().if_object();
       if (table == nullptr) return run_problem("experiment." + name + " must be an object");
-      auto& into = name == "scheme-options" ? options.scheme_options : options.proxy_options;
+      auto& into = name == "scheme-options" ? options.scheme_options
+                   : name == "scheme-load"  ? options.scheme_loads
+                                            : options.proxy_options;
       for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
       continue;
     }

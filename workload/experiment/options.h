@@ -13,6 +13,7 @@
 
 #include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
+#include "workload/experiment/memory_demand.h"
 
 namespace workload {
 
@@ -40,7 +41,7 @@ struct ExperimentOptions {
   std::string directory;  ///< Empty: the result folder.
   std::string user;       ///< Whom root lets the programs run as; empty: see choose_run_user().
   uint64_t cache_size_bytes = 1ULL << 30;
-  uint64_t memory_bytes = 0;  ///< Limit of the system under test, page cache included; 0: none.
+  MemoryDemand memory;  ///< Of the system under test.
   std::string workload = "polymix4";
   std::string trace;                    ///< Empty: the workload.
   std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
@@ -57,10 +58,17 @@ struct ExperimentOptions {
   bool yes = false;       ///< What the devices hold may be lost without being asked.
   /// By scheme: what is added to its --cache-dir, e.g. `l1=16,l2=64`. From the file only.
   std::map<std::string, std::string> scheme_options;
+  /// By scheme: the load that takes the place of `load`, e.g. a peak with another window for a
+  /// scheme that never hits. From the file only.
+  std::map<std::string, std::string> scheme_loads;
   /// Options of cacheoff-proxy by name, without dashes, e.g. `test-delay` = `20us`. From the file
   /// only; see is_proxy_option_free().
   std::map<std::string, std::string> proxy_options;
   std::vector<Exclusion> exclusions;  ///< From the file only.
+  /// What a run takes on average, in seconds, where the author of the experiment says so; 0: nobody
+  /// does.
+  double expected_run_s = 0;
+  bool short_form = false;  ///< The file's [short] table overrides it.
   /// Names of the options that were set, rather than left at their default.
   std::vector<std::string> given;
 
@@ -89,6 +97,9 @@ std::span<const OptionRow> option_table();
 /// Sets an option by name. The Problem names the option, its value and what would be right.
 Expected<void> set_option(ExperimentOptions& options, std::string_view name,
                           const std::vector<std::string>& values);
+
+/// The options as they are for a cell of that scheme: with its own load, where it has one.
+ExperimentOptions options_of_scheme(const ExperimentOptions& options, const std::string& scheme);
 
 /// Whether the options fit each other; with a trace, `--until` must be a number of requests and
 /// `--load` must be best-effort.

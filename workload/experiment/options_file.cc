@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "workload/client/load_shape.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/report/json_text.h"
 
@@ -64,6 +65,24 @@ Expected<void> read_scheme_options(ExperimentOptions& options, const toml::node&
                             " must be a string such as \"l1=16,l2=64\"");
     }
     options.scheme_options[std::string(scheme.str())] = *text;
+  }
+  return {};
+}
+
+Expected<void> read_scheme_loads(ExperimentOptions& options, const toml::node& node,
+                                 const std::string& file) {
+  const auto* table = node.as_table();
+  if (table == nullptr) {
+    return problem_at(file, node.source(), "scheme-load must be a table, e.g. none = \"peak\"");
+  }
+  for (const auto& [scheme, value] : *table) {
+    const std::string name = "scheme-load." + std::string(scheme.str());
+    const auto text = value.value_exact<std::string>();
+    std::string error = "must be a string such as \"peak,window=3s..4s\"";
+    if (!text || !parse_load_shape(*text, error)) {
+      return problem_at(file, value.source(), name + ": " + error);
+    }
+    options.scheme_loads[std::string(scheme.str())] = *text;
   }
   return {};
 }
@@ -133,19 +152,18 @@ Expected<toml::table> parse_file(std::string_view text, const std::string& file)
   }
 }
 
-}  // namespace
-
-Expected<void> apply_options_text(ExperimentOptions& options, std::string_view toml,
-                                  const std::string& file) {
-  auto table = parse_file(toml, file);
-  if (!table) return table.error();
-  for (const auto& [key, node] : *table) {
+Expected<void> apply_table(ExperimentOptions& options, const toml::table& table,
+                           const std::string& file, bool is_short_form) {
+  for (const auto& [key, node] : table) {
     const std::string name = option_name(key.str());
+    if (name == "short" && !is_short_form) continue;  // it comes behind the rest
     Expected<void> done;
     if (name == "scheme-options") {
       done = read_scheme_options(options, node, file);
     } else if (name == "proxy-options") {
       done = read_proxy_options(options, node, file);
+    } else if (name == "scheme-load") {
+      done = read_scheme_loads(options, node, file);
     } else if (name == "exclude") {
       done = read_exclusions(options, node, file);
     } else {
@@ -158,6 +176,24 @@ Expected<void> apply_options_text(ExperimentOptions& options, std::string_view t
     if (!done) return done;
   }
   return {};
+}
+
+}  // namespace
+
+Expected<void> apply_options_text(ExperimentOptions& options, std::string_view toml,
+                                  const std::string& file) {
+  auto table = parse_file(toml, file);
+  if (!table) return table.error();
+  if (auto done = apply_table(options, *table, file, false); !done) return done;
+  const auto* short_form = table->get("short");
+  if (short_form != nullptr && !short_form->is_table()) {
+    return problem_at(file, short_form->source(), "short must be a table, written as [short]");
+  }
+  if (!options.short_form) return {};
+  if (short_form == nullptr) {
+    return usage_problem("--short: '" + file + "' has no table [short]");
+  }
+  return apply_table(options, *short_form->as_table(), file, true);
 }
 
 Expected<void> apply_options_file(ExperimentOptions& options, const std::string& path) {

@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t kDisksMax = 64;
 /// Less would be below what a proxy with an empty cache takes.
 constexpr uint64_t kMemoryBytesMin = 16 * storage::kMiB;
+constexpr uint64_t kPageCacheBytesMin = storage::kMiB;
 constexpr double kFastFillMax = 1000;
 constexpr uint64_t kDirtyLimitBytesMin = 256 * storage::kKiB;
 /// What cacheoff-disk takes.
@@ -187,12 +188,11 @@ Expected<void> check_device_options(const ExperimentOptions& options) {
     if (!fits) return fits;
   }
   if (options.fast_fill > 0) {
-    const char* const why =
-        !options.device_profile   ? "only modelled disks take no time; add --device"
-        : !options.trace.empty()  ? "a trace has no fill of its own"
-        : !options.phases.empty() ? "the phases say what is measured"
-        : options.finds_peak()    ? "the peak finder has to find its way with the disk as it is"
-                                  : nullptr;
+    const char* const why = !options.device_profile
+                                ? "only modelled disks take no time; add --device"
+                            : !options.trace.empty()  ? "a trace has no fill of its own"
+                            : !options.phases.empty() ? "the phases say what is measured"
+                                                      : nullptr;
     if (why != nullptr) return usage_problem(std::string("--fast-fill: ") + why);
   }
   if (!options.device_profile) return {};
@@ -215,12 +215,19 @@ Expected<void> set_user(ExperimentOptions& options, const std::vector<std::strin
 }
 
 Expected<void> set_memory(ExperimentOptions& options, const std::vector<std::string>& values) {
-  const auto size = storage::parse_size_bytes(values.front());
-  if (!size || *size < kMemoryBytesMin || *size > (uint64_t{1} << 50)) {
+  constexpr std::string_view kPageCache = "page-cache=";
+  std::string_view text = values.front();
+  const bool of_page_cache = text.substr(0, kPageCache.size()) == kPageCache;
+  if (of_page_cache) text.remove_prefix(kPageCache.size());
+  const auto size = storage::parse_size_bytes(text);
+  const uint64_t least = of_page_cache ? kPageCacheBytesMin : kMemoryBytesMin;
+  if (!size || *size < least || *size > (uint64_t{1} << 50)) {
     return wrong_place("memory", values.front(),
-                       "must be a size of at least 16M, e.g. 64M; without it there is no limit");
+                       "must be a size of at least 16M, e.g. 64M, or page-cache= and one of at "
+                       "least 1M; without it there is no limit");
   }
-  options.memory_bytes = *size;
+  options.memory = {};
+  (of_page_cache ? options.memory.page_cache_bytes : options.memory.limit_bytes) = *size;
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "workload/experiment/disk_account.h"
 #include "workload/experiment/fast_fill.h"
 #include "workload/experiment/http_fetch.h"
+#include "workload/experiment/measured_part.h"
 #include "workload/experiment/memory_limit.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/run_cost.h"
@@ -95,9 +96,11 @@ class Run {
                                            const std::string& group_file = {});
   Expected<void> drive_load();
   Expected<void> wait_for_load();
-  /// With --fast-fill: the disks' delays begin where the fill is over, and what is watched begins
-  /// with the measured part.
-  Expected<void> follow_fill();
+  /// Where only a later part of the run is measured, what is watched begins with it; with
+  /// --fast-fill the disks' delays begin where the fill is over.
+  Expected<void> follow_phases();
+  /// Whether what was watched is the measured part alone.
+  bool watched_measured_part() const { return part_ && part_->began(); }
   void keep_pages();
   void stop_servers();
   Expected<boost::json::object> make_record();
@@ -119,7 +122,8 @@ class Run {
   ProgramAddresses addresses_;
   std::optional<RunWatch> watch_;
   std::optional<DiskAccount> disks_;
-  std::optional<FastFill> fast_fill_;  ///< Where the run begins with one.
+  std::optional<MeasuredPart> part_;  ///< Where only a later part of the run is measured.
+  double load_cpu_before_s_ = 0;      ///< CPU time of the load until it began.
   ChildEnd load_end_;
   ChildEnd proxy_end_;
   ChildEnd origin_end_;
@@ -133,8 +137,8 @@ Expected<void> Run::make_places() {
   places_ = std::move(*made);
   warnings_ = places_->warnings();
   disks_.emplace(places_->modelled_disks());
-  // Cells without such disks do the same work.
-  if (options_.fast_fill > 0) fast_fill_.emplace(log_path("load.log"));
+  // Of a fast fill too where the cell has no such disks: they do the same work.
+  if (has_measured_part(options_)) part_.emplace(log_path("load.log"), options_.fast_fill > 0);
   return {};
 }
 
@@ -169,8 +173,8 @@ Expected<void> Run::start_servers() {
   }
   if (caches.empty()) caches.push_back(cache_dir_argument(request_.cell, {}, share));
   std::string group_file;
-  if (options_.memory_bytes > 0) {
-    auto limit = MemoryLimit::make(options_.memory_bytes, request_.scratch->journal());
+  if (options_.memory.any()) {
+    auto limit = MemoryLimit::make(options_.memory, request_.scratch->journal());
     if (!limit) return limit.error();
     memory_ = std::move(*limit);
     group_file = memory_->entrance();
@@ -182,13 +186,13 @@ Expected<void> Run::start_servers() {
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
   // Its stores are made.
-  if (!fast_fill_) return places_->begin_timing();
+  if (options_.fast_fill == 0) return places_->begin_timing();
   return {};
 }
 
 Expected<void> Run::drive_load() {
   ExperimentOptions load_options = options_;
-  if (fast_fill_) {
+  if (options_.fast_fill > 0) {
     load_options.workload = log_path("workload.toml");
     load_options.phases = "file";
     const auto text = workload_to_toml(fast_fill_workload(request_.workload, options_));
@@ -229,14 +233,14 @@ Expected<void> Run::wait_for_load() {
       load_end_ = *end;
       watch_->end();
       if (memory_) memory_->end();
-      if (fast_fill_ && !fast_fill_->measured()) {
+      if (options_.fast_fill > 0 && !part_->began()) {
         return run_problem("the load ended before its measured part was seen to begin" +
                            last_words(log_path("load.log")));
       }
       return disks_->end();
     }
     watch_->sample();
-    if (auto done = follow_fill(); !done) return done;
+    if (auto done = follow_phases(); !done) return done;
     if (turn % kSamplesForMemory == 0) load_->sample_memory();
     if (std::chrono::steady_clock::now() > deadline) {
       return run_problem("the load did not end in time and was stopped");
@@ -244,16 +248,17 @@ Expected<void> Run::wait_for_load() {
   }
 }
 
-Expected<void> Run::follow_fill() {
-  if (!fast_fill_) return {};
-  const auto step = fast_fill_->look();
+Expected<void> Run::follow_phases() {
+  if (!part_) return {};
+  const auto step = part_->look();
   if (!step) return step.error();
-  if (*step == FastFill::Step::kBeginTiming) {
+  if (*step == MeasuredPart::Step::kBeginTiming) {
     if (auto done = places_->begin_timing(); !done) return done;
-    return fast_fill_->timing_began();
+    return part_->timing_began();
   }
-  if (*step == FastFill::Step::kBeginMeasured) {
+  if (*step == MeasuredPart::Step::kBeginMeasured) {
     watch_->begin();
+    load_cpu_before_s_ = load_->cpu_s();
     return disks_->begin();
   }
   return {};
@@ -329,12 +334,12 @@ RunObservation Run::observe(boost::json::object& record) const {
   disks_->observe(seen);
   const auto generator = number_at(record, "generator.cpu_percent");
   const double length_s = std::max(watch_->length_s(), 1e-3);
-  seen.load_cpu_share = generator ? *generator / 100 : load_end_.use.cpu_s / length_s;
+  const double load_cpu_s = std::max(0.0, load_end_.use.cpu_s - load_cpu_before_s_);
+  seen.load_cpu_share = generator ? *generator / 100 : load_cpu_s / length_s;
   if (seen.machine_busy_share) {
-    const double own_share =
-        (seen.proxy_cpu_share + seen.origin_cpu_share +
-         (load_end_.use.cpu_s + watch_->helper_cpu_s() + disks_->cpu_s()) / length_s) /
-        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const double own_share = (seen.proxy_cpu_share + seen.origin_cpu_share +
+                              (load_cpu_s + watch_->helper_cpu_s() + disks_->cpu_s()) / length_s) /
+                             static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
   }
   seen.requests = count_at(record, "requests");
@@ -346,7 +351,9 @@ RunObservation Run::observe(boost::json::object& record) const {
   if (const auto* limit = find_json(record, "generator.limit"); limit && limit->is_string()) {
     seen.generator_limit = limit->get_string();
   }
-  if (!options_.finds_peak()) {
+  if (options_.finds_peak()) {
+    seen.peak_limit = text_at(record, "peak.limit");
+  } else {
     seen.offered = count_at(record, "offered");
     seen.unsent = seen.offered - std::min(seen.offered, count_at(record, "sent"));
   }
@@ -386,14 +393,15 @@ Expected<boost::json::object> Run::make_record() {
   record["disk"] = watch_->disk();
   record["devices"] = places_->device_descriptions();
   disks_->account(record);
-  const auto requests_meanwhile =
-      fast_fill_ ? count_at(record, "requests") : count_over_phases(record, "requests");
+  const auto requests_meanwhile = watched_measured_part() ? count_at(record, "requests")
+                                                          : count_over_phases(record, "requests");
   record["disk"].as_object()["operations_per_request"] =
       json_number(disk_operations_per(record, requests_meanwhile));
   ProgramCounters counters = watch_->counters();
   counters.load = load_end_.use.counters;
-  add_run_costs(record, counters,
-                fast_fill_ ? std::optional(count_at(record, "requests")) : std::nullopt);
+  add_run_costs(
+      record, counters,
+      watched_measured_part() ? std::optional(count_at(record, "requests")) : std::nullopt);
   record["memory"] = nullptr;
   if (memory_) {
     record["memory"] = memory_to_json(memory_->account());

@@ -1,7 +1,10 @@
 #include "workload/experiment/verdict.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace workload {
 namespace {
@@ -10,6 +13,21 @@ std::string decimal(double number, int digits) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, "%.*f", digits, number);
   return buffer;
+}
+
+/// What was the busiest of a run in which nothing was saturated.
+std::string_view find_busiest(const RunObservation& seen) {
+  const std::array<std::pair<double, std::string_view>, 4> shares{
+      {{std::max({seen.disk_busy_share.value_or(0), seen.proxy_blocked_share,
+                  seen.helper_blocked_share}),
+        kLimitedByDisk},
+       {seen.proxy_loop_share, kLimitedByProxy},
+       {seen.helper_cpu_share, kLimitedByHelper},
+       {seen.origin_cpu_share, kLimitedByOrigin}}};
+  const auto* busiest = std::max_element(
+      shares.begin(), shares.end(),
+      [](const auto& left, const auto& right) { return left.first < right.first; });
+  return busiest->first >= kBusiestShare ? busiest->second : kLimitedByResponseTime;
 }
 
 std::string_view find_limit(const RunObservation& seen) {
@@ -25,7 +43,7 @@ std::string_view find_limit(const RunObservation& seen) {
   if (seen.disk_busy_share.value_or(0) >= kSaturatedShare) return kLimitedByDisk;
   if (seen.origin_cpu_share >= kSaturatedShare) return kLimitedByOrigin;
   if (seen.machine_busy_share.value_or(0) >= 0.95) return kLimitedByMachine;
-  return kLimitedByOffer;
+  return seen.peak_limit == "system" ? find_busiest(seen) : kLimitedByOffer;
 }
 
 }  // namespace

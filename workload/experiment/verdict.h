@@ -18,6 +18,8 @@ inline constexpr std::string_view kLimitedByOrigin = "origin_cpu";
 inline constexpr std::string_view kLimitedByMachine = "machine_cpu";
 inline constexpr std::string_view kLimitedByOffer = "offered_load";
 
+inline constexpr std::string_view kLimitedByResponseTime = "response_time";
+
 /// What was seen during one run. Shares are 0 to 1.
 struct RunObservation {
   double load_cpu_share = 0;    ///< CPU time over wall time; 1 is one CPU, kept busy throughout.
@@ -46,6 +48,8 @@ struct RunObservation {
   std::optional<bool> steady;
   /// What the generator says it was short of (`generator.limit` of run.json); empty: nothing.
   std::string generator_limit;
+  /// Who limited the peak that was looked for (`peak.limit` of run.json); empty: none was.
+  std::string peak_limit;
   /// Of an open loop whose rate was given: requests that were due, and of them those never sent.
   uint64_t offered = 0;
   uint64_t unsent = 0;
@@ -72,12 +76,17 @@ inline constexpr double kStealShareMax = 0.01;
 inline constexpr double kOthersShareMax = 0.25;
 /// Share of the offered requests that may remain unsent in a valid run.
 inline constexpr double kUnsentShareMax = 0.01;
+/// From which share on what was the busiest counts as what held a peak's response time up. The
+/// peak finder goes no higher than the response time allows, so that nothing need be saturated.
+inline constexpr double kBusiestShare = 0.5;
 /// By what share the memory limit may be exceeded in a valid run.
 inline constexpr double kMemoryExcessMax = 0.05;
 /// How far the wall clock may move in a valid run, in seconds.
 inline constexpr double kClockStepMax = 0.1;
 
-/// Names the limit (the generator before all else, since it makes the figure a lower bound) and
+/// Names the limit (the generator before all else, since it makes the figure a lower bound; of a
+/// peak that the system under test limited what was the busiest, or `response_time` where nothing
+/// was much in use) and
 /// lists what makes the run invalid. That all CPUs were busy is a warning only: the figures are
 /// what this machine can do, although not what the proxy could do alone.
 RunVerdict judge_run(const RunObservation& seen);

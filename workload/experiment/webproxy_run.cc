@@ -93,8 +93,8 @@ Expected<void> PatternRun::start() {
   warnings_.insert(warnings_.end(), more.begin(), more.end());
   if (auto done = note_command(request_.folder, command.words); !done) return done;
   std::string group_file;
-  if (options_.memory_bytes > 0) {
-    auto limit = MemoryLimit::make(options_.memory_bytes, request_.scratch->journal());
+  if (options_.memory.any()) {
+    auto limit = MemoryLimit::make(options_.memory, request_.scratch->journal());
     if (!limit) return limit.error();
     memory_ = std::move(*limit);
     group_file = memory_->entrance();

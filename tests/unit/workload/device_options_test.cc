@@ -101,8 +101,7 @@ TEST(DeviceOptions, AFastFillNeedsModelledDisksAndAPlainGoal) {
   EXPECT_EQ(options_to_json(with(given)).at("fast-fill"), "1.5");
   EXPECT_FALSE(with(given).run_length_s());
   EXPECT_THAT(misfit({{"fast-fill", "1.5"}}), HasSubstr("--device"));
-  for (const auto& [option, value] :
-       Given{{"trace", "a.log"}, {"phases", "polymix4"}, {"load", "peak"}}) {
+  for (const auto& [option, value] : Given{{"trace", "a.log"}, {"phases", "polymix4"}}) {
     Given more = given;
     more.emplace_back(option, value);
     EXPECT_THAT(misfit(more), HasSubstr("--fast-fill")) << option;

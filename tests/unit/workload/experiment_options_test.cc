@@ -127,7 +127,7 @@ TEST(ExperimentOptions, JsonGivesThemBack) {
   ASSERT_TRUE(set_option(options, "device-path", {"/dev/a,/dev/b"}));
   ASSERT_TRUE(set_option(options, "user", {"someone"}));
   ASSERT_TRUE(set_option(options, "memory", {"64M"}));
-  EXPECT_EQ(options.memory_bytes, 64ULL << 20);
+  EXPECT_EQ(options.memory.limit_bytes, 64ULL << 20);
   const auto back = options_from_json(options_to_json(options));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(options_to_json(*back), options_to_json(options));

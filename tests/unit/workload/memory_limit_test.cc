@@ -24,7 +24,7 @@ MemoryUse use_of(uint64_t process_bytes, uint64_t page_cache_bytes = 0) {
 }
 
 TEST(LimitFollower, ThePageCacheGivesWayWhileThereIsAny) {
-  LimitFollower follower(64 * kMiB);
+  LimitFollower follower({64 * kMiB});
   EXPECT_EQ(follower.limit_after(use_of(10 * kMiB, 54 * kMiB)), 64 * kMiB);
   EXPECT_EQ(follower.limit_after(use_of(48 * kMiB, 16 * kMiB)), 64 * kMiB);
   // Kernel memory is inodes for the most part: a limit that followed it would let it grow for ever.
@@ -34,15 +34,30 @@ TEST(LimitFollower, ThePageCacheGivesWayWhileThereIsAny) {
 }
 
 TEST(LimitFollower, FollowsProcessesThatNeedMoreAndComesBack) {
-  LimitFollower follower(64 * kMiB);
+  LimitFollower follower({64 * kMiB});
   EXPECT_EQ(follower.limit_after(use_of(60 * kMiB)), 76 * kMiB);
   EXPECT_EQ(follower.limit_after(use_of(500 * kMiB + 1)), 516 * kMiB + 4096);
   EXPECT_EQ(follower.limit_after(use_of(10 * kMiB)), 64 * kMiB);
-  EXPECT_EQ(LimitFollower(16 * kMiB).allowance_bytes(), 4 * kMiB);
+  EXPECT_EQ(LimitFollower({16 * kMiB}).allowance_bytes(), 4 * kMiB);
+}
+
+TEST(LimitFollower, OfThePageCacheAloneItLiesAboveWhatTheProcessesHave) {
+  LimitFollower follower({0, 8 * kMiB});
+  EXPECT_GT(follower.first_limit_bytes(), 8 * kMiB);
+  MemoryUse use;
+  use.process_bytes = 20 * kMiB;
+  EXPECT_EQ(follower.limit_after(use), 28 * kMiB);
+  use.process_bytes = 90 * kMiB;
+  EXPECT_EQ(follower.limit_after(use), 98 * kMiB);
+  use.frozen = true;
+  EXPECT_GT(follower.limit_after(use), 98 * kMiB);
+  use.frozen = false;
+  use.process_bytes = 10 * kMiB;
+  EXPECT_EQ(follower.limit_after(use), 18 * kMiB);
 }
 
 TEST(LimitFollower, AFrozenGroupIsReleasedWithinAFewLooks) {
-  LimitFollower follower(64 * kMiB);
+  LimitFollower follower({64 * kMiB});
   auto frozen = use_of(40 * kMiB);
   frozen.frozen = true;
   // Whatever fills the group: 24 GiB are less than a dozen doublings away.
@@ -92,16 +107,17 @@ TEST(MemoryAccount, SaysWhatWasNotHeld) {
 }
 
 TEST(PageCacheWarning, ComesWhereTheCacheFitsInMemory) {
-  EXPECT_THAT(page_cache_warning(0, 8 * kMiB, 4 * kMiB), HasSubstr("no --memory"));
-  EXPECT_THAT(page_cache_warning(0, 4 * kMiB - 1, 4 * kMiB), IsEmpty());
-  EXPECT_THAT(page_cache_warning(2 * kMiB, 8 * kMiB, 4 * kMiB), IsEmpty());
-  EXPECT_THAT(page_cache_warning(5 * kMiB, 8 * kMiB, 4 * kMiB), HasSubstr("5.00 MiB by --memory"));
+  EXPECT_THAT(page_cache_warning({}, 8 * kMiB, 4 * kMiB), HasSubstr("no --memory"));
+  EXPECT_THAT(page_cache_warning({}, 4 * kMiB - 1, 4 * kMiB), IsEmpty());
+  EXPECT_THAT(page_cache_warning({2 * kMiB}, 8 * kMiB, 4 * kMiB), IsEmpty());
+  EXPECT_THAT(page_cache_warning({5 * kMiB}, 8 * kMiB, 4 * kMiB),
+              HasSubstr("5.00 MiB by --memory"));
 }
 
 TEST(MachineCheck, WithoutAGroupEveryCellIsSkippedWithTheReason) {
   ExperimentOptions options;
-  options.memory_bytes = 64 * kMiB;
-  const std::string reason = why_no_memory_limit(options.memory_bytes);
+  options.memory.limit_bytes = 64 * kMiB;
+  const std::string reason = why_no_memory_limit();
   MachineCheck machine(options, {}, nullptr);
   CellPlan none;
   none.scheme = "none";
