@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "workload/client/crew.h"
+#include "workload/client/fill_pace.h"
 #include "workload/client/generator_limits.h"
 #include "workload/client/load_worker.h"
 #include "workload/client/overdue.h"
@@ -58,15 +59,9 @@ class LoadControl {
               storage::SteadyTime start)
       : options_(options), control_(control), source_(source) {
     if (options.load.kind == LoadShape::Kind::kPeak) {
-      PeakFinderOptions peak = options.load.peak.resolve(options.time_scale);
-      climbed_ = control.phases().front().name == kClimbPhase;
-      if (!climbed_) {
-        // What comes before the search is to be over soon, and floods nobody: a cold cache would
-        // not reach the window at any load.
-        peak.window_min_ms *= kWindowBeforeClimb;
-        peak.window_max_ms *= kWindowBeforeClimb;
-      }
+      const auto peak = options.load.peak.resolve(options.time_scale);
       sampler_.emplace(peak, start);
+      if (control.phases().front().name != kClimbPhase) fill_pace_.emplace(peak.start_rps, start);
     }
     look(start);
   }
@@ -85,11 +80,18 @@ class LoadControl {
     control_.look(now);
     if (sampler_ && !control_.over(now)) {
       const Phase& phase = control_.phases()[control_.current()];
-      if (!climbed_ && phase.name == kClimbPhase) begin_climb(now);
-      sampler_->look(control_.live(), now, phase.primary);
+      const LiveCounts counts = control_.live();
+      if (fill_pace_ && phase.name == kClimbPhase) begin_climb(counts, now);
+      if (fill_pace_) {
+        fill_pace_->look(counts, now);
+      } else {
+        sampler_->look(counts, now, phase.primary);
+      }
     }
     const PhaseFactors factors = control_.factors(now);
-    const double full_rps = sampler_ ? sampler_->rate_rps() : options_.load.rate_rps;
+    const double full_rps = fill_pace_ ? fill_pace_->rate_rps()
+                            : sampler_ ? sampler_->rate_rps()
+                                       : options_.load.rate_rps;
     rate_rps_ = full_rps * factors.robots * factors.load;
     source_.set_rate(rate_rps_, now);
   }
@@ -101,13 +103,11 @@ class LoadControl {
   }
 
  private:
-  /// The search begins anew; what was seen before it was another system.
-  void begin_climb(storage::SteadyTime now) {
-    climbed_ = true;
-    sampler_.emplace(options_.load.peak.resolve(options_.time_scale), now, control_.live());
+  void begin_climb(const LiveCounts& counts, storage::SteadyTime now) {
+    fill_pace_.reset();
+    sampler_.emplace(options_.load.peak.resolve(options_.time_scale), now, counts);
   }
 
-  static constexpr double kWindowBeforeClimb = 2;
   static constexpr std::chrono::milliseconds kRampLook{20};
   static constexpr std::chrono::milliseconds kLookMin{5};
   static constexpr double kLooksPerSample = 50;
@@ -116,7 +116,7 @@ class LoadControl {
   RunControl& control_;
   RequestSource& source_;
   std::optional<PeakSampler> sampler_;
-  bool climbed_ = false;  ///< The search has begun.
+  std::optional<FillPace> fill_pace_;  ///< Until the search for the peak begins.
   double rate_rps_ = 0;
 };
 

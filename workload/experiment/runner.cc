@@ -353,6 +353,10 @@ RunObservation Run::observe(boost::json::object& record) const {
   }
   if (options_.finds_peak()) {
     seen.peak_limit = text_at(record, "peak.limit");
+    if (const auto* settled = find_json(record, "peak.settled"); settled && settled->is_bool()) {
+      seen.peak_settled = settled->get_bool();
+      seen.peak_note = text_at(record, "peak.note");
+    }
   } else {
     seen.offered = count_at(record, "offered");
     seen.unsent = seen.offered - std::min(seen.offered, count_at(record, "sent"));

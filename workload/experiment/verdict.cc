@@ -77,7 +77,12 @@ RunVerdict judge_run(const RunObservation& seen) {
     warn(std::to_string(seen.unsent) + " of " + std::to_string(seen.offered) +
          " offered requests were never sent (more than 1 %)");
   }
-  if (seen.steady == false) warn("throughput was not steady");
+  // Of a peak that was found, its own judgement counts: its load follows the response time.
+  if (seen.peak_settled == false) {
+    warn("the search for the peak did not settle: " + seen.peak_note);
+  } else if (seen.steady == false && !seen.peak_settled) {
+    warn("throughput was not steady");
+  }
   if (seen.steal_share.value_or(0) > kStealShareMax) {
     warn("the hypervisor took " + decimal(*seen.steal_share * 100, 1) + " % of the CPU time");
   }

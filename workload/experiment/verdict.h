@@ -50,6 +50,9 @@ struct RunObservation {
   std::string generator_limit;
   /// Who limited the peak that was looked for (`peak.limit` of run.json); empty: none was.
   std::string peak_limit;
+  /// Of such a run: whether it settled, and what was found, in a sentence.
+  std::optional<bool> peak_settled;
+  std::string peak_note;
   /// Of an open loop whose rate was given: requests that were due, and of them those never sent.
   uint64_t offered = 0;
   uint64_t unsent = 0;

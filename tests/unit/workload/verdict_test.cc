@@ -154,5 +154,29 @@ TEST(Verdict, AnOfferedLoadThatWasNotCarriedIsNoValidRun) {
   EXPECT_FALSE(judge_run(seen).valid);
 }
 
+TEST(Verdict, APeakIsLimitedByWhatWasTheBusiest) {
+  RunObservation seen = calm_run();
+  seen.peak_limit = "system";
+  seen.peak_settled = true;
+  seen.steady = false;  // its load follows the response time
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByResponseTime);
+  EXPECT_TRUE(judge_run(seen).valid);
+  seen.proxy_loop_share = 0.6;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  seen.disk_busy_share = 0.7;
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByDisk);
+  seen.peak_limit = "offered";
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByOffer);
+}
+
+TEST(Verdict, APeakThatDidNotSettleIsNotValid) {
+  RunObservation seen = calm_run();
+  seen.peak_limit = "system";
+  seen.peak_settled = false;
+  seen.peak_note = "none found";
+  EXPECT_THAT(judge_run(seen).warnings, ElementsAre(HasSubstr("not settle: none found")));
+  EXPECT_FALSE(judge_run(seen).valid);
+}
+
 }  // namespace
 }  // namespace workload
