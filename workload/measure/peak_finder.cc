@@ -208,8 +208,15 @@ void PeakFinder::drained(const PeakSample& sample) {
   set_load();
 }
 
+void PeakFinder::note_answered_in_time(double rate_rps) {
+  answered_in_time_rps_ = std::min(answered_in_time_rps_.value_or(rate_rps), rate_rps);
+}
+
 void PeakFinder::climb(const PeakPoint& point) {
   const PeakSample& sample = point.sample;
+  if (sample.good >= kGoodMinClear && point.judged_ms < options_.target_ms()) {
+    note_answered_in_time(sample.offered_rps);
+  }
   const bool above = sample.good >= kGoodMinClear &&
                      point.judged_ms - noise_ms(sample, kSignificant) > options_.target_ms();
   above_ = above ? above_ + 1 : 0;
@@ -246,10 +253,23 @@ void PeakFinder::steer(const PeakPoint& point) {
     const double expected = rate_rps_ * target_ms / 1e3;
     const double noise = kSignificant * std::sqrt(expected);
     if (static_cast<double>(sample.unfinished) + noise < expected) return set_load();
-    if (!base_ && load_independent(point)) base_ = above_target_;
+    if (answered_in_time_rps_ && sample.offered_rps <= *answered_in_time_rps_) {
+      answered_in_time_rps_.reset();  // the system is another now
+    }
+    if (!base_ && load_independent(point)) {
+      if (answered_in_time_rps_) {
+        // It sheds what it can't do, and is slow by that: hits become misses. Less load than what
+        // made it so may be needed for it to come back.
+        centre_rps_ = std::max(*answered_in_time_rps_, centre_rps_ / 2);
+        above_target_.reset();
+        return set_rate(centre_rps_);
+      }
+      base_ = above_target_;
+    }
     if (base_) return set_rate(base_->load_rps);
   } else {
     above_target_.reset();
+    note_answered_in_time(sample.offered_rps);
     if (base_) {
       // Faster than before at the same load, so it is to be searched for anew.
       base_.reset();

@@ -98,7 +98,9 @@ struct PeakSummary {
 ///   swing for ever. So the load is, besides, lower (or higher) by four tenths of what would bring
 ///   what is under way to the target within a sample; that does not add up.
 /// - Where half the load is answered no faster, it is not the load that makes responses slow. The
-///   load stays then until they are faster, and the search begins anew.
+///   load stays then until they are faster, and the search begins anew. But where a lower load was
+///   answered below the target, it falls to that first: a system that sheds load by turning hits
+///   into misses answers as slowly at half the load, and comes back only at much less.
 /// - Overload is twice the window's upper bound and a backlog that grows (by Little's law from what
 ///   is unfinished: survivors alone look fast), or over 1 % failed. The load then falls at once, so
 ///   far below what the system did that the backlog is gone within a sample, and goes on at what
@@ -149,6 +151,7 @@ class PeakFinder {
   void drained(const PeakSample& sample);
   void climb(const PeakPoint& point);
   void steer(const PeakPoint& point);
+  void note_answered_in_time(double rate_rps);
   /// Takes a point above the target: whether half the load was answered no faster.
   bool load_independent(const PeakPoint& point);
 
@@ -166,7 +169,9 @@ class PeakFinder {
   uint64_t unfinished_ = 0;  ///< At the end of the last sample.
   bool held_at_max_ = false;
   std::optional<Seen> above_target_;  ///< Where a way down began.
-  std::optional<Seen> base_;          ///< Half this load was answered no faster.
+  /// The lowest load that was answered below the target, until one as low is answered above it.
+  std::optional<double> answered_in_time_rps_;
+  std::optional<Seen> base_;  ///< Half this load was answered no faster.
   std::vector<PeakPoint> points_;
 };
 

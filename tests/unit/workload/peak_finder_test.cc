@@ -198,6 +198,23 @@ TEST(PeakFinder, OneSampleOrAFewResponsesDoNotEndTheClimb) {
   EXPECT_LT(finder.rate_rps(), 80);
 }
 
+TEST(PeakFinder, FindsBackWhereASystemShedsItsLoadAsMisses) {
+  // Over 1000/s it stops to keep what it is asked for, and has hardly a hit; it keeps again, and in
+  // a few samples has its hits back, only below 700/s.
+  PeakFinderOptions options;
+  options.start_rps = 100;
+  PeakFinder finder{options};
+  double hits = 1;
+  for (int turn = 0; turn < 60; ++turn) {
+    const double rate = finder.rate_rps();
+    if (rate > 1000) hits = 0.1;
+    if (rate < 700) hits = std::min(1.0, hits + 0.2);
+    finder.add(peak_sample_of(rate, 2500 - 1200 * hits + 0.4 * rate * hits, 3000, 15));
+  }
+  EXPECT_EQ(hits, 1);
+  EXPECT_NEAR(finder.rate_rps(), 812, 40);
+}
+
 TEST(PeakFinder, TheClimbGoesOnWhereTheResponseTimeStaysBelow) {
   PeakFinder finder{PeakFinderOptions()};
   for (int turn = 0; turn < 2; ++turn) finder.add(peak_sample_of(10, 3000, 1000, 20));
