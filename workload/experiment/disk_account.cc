@@ -178,12 +178,23 @@ void DiskAccount::account(boost::json::object& record) const {
 }
 
 std::vector<std::string> DiskAccount::warnings() const {
-  std::vector<std::string> out;
-  for (size_t i = 0; i < growth_.size(); ++i) {
-    for (auto& line : disk_warnings(growth_[i], time_scale_)) {
-      out.push_back(growth_.size() == 1 ? std::move(line)
-                                        : "disk " + std::to_string(i + 1) + ": " + line);
-    }
+  if (growth_.empty()) return {};
+  // One line for all disks: what went wrong with any, and the lateness of the latest.
+  const auto lateness = [](const DiskFigures& disk) {
+    return disk.busy_s > 0 ? disk.late_s / disk.busy_s : 0;
+  };
+  DiskFigures all = *std::max_element(growth_.begin(), growth_.end(),
+                                      [&](const DiskFigures& left, const DiskFigures& right) {
+                                        return lateness(left) < lateness(right);
+                                      });
+  all.image_errors = all.fast_operations = 0;
+  for (const DiskFigures& disk : growth_) {
+    all.image_errors += disk.image_errors;
+    all.fast_operations += disk.fast_operations;
+  }
+  std::vector<std::string> out = disk_warnings(all, time_scale_);
+  if (growth_.size() > 1) {
+    for (auto& line : out) line = "of " + std::to_string(growth_.size()) + " disks: " + line;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "workload/model/workload.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace workload {
 namespace {
@@ -34,6 +35,9 @@ std::string check_content(const Workload& workload) {
       return prefix + ": each type may stand there once";
     }
     if (model.direct) direct_share += model.share_percent;
+    if (!(model.life_cycle.length.mean() > 0)) {
+      return prefix + ".life_cycle: must be above 0 on average";
+    }
     if (!model.embedded.always_zero() && embeddable.empty()) {
       return prefix +
              ".embedded: embedded objects are of the types with direct = false, or images, and "
@@ -224,6 +228,18 @@ std::string check_workload(const Workload& workload) {
   }
   if (requests.post_percent + requests.head_percent > 100) {
     return "requests.head_percent: post_percent and head_percent come to more than 100 together";
+  }
+  if (requests.range_percent > 0 && !(requests.range_size.mean() > 0)) {
+    return "requests.range_size: must be above 0 on average, as range_percent asks for ranges";
+  }
+  if (workload.popularity.hot_set_share_percent > 0 && workload.popularity.hot_set_percent <= 0) {
+    return "popularity.hot_set_percent: must be above 0, as hot_set_share_percent asks for the hot "
+           "set";
+  }
+  for (const auto& [key, length] :
+       {std::pair{"robot.requests_per_connection", &workload.robot.requests_per_connection},
+        std::pair{"server.requests_per_connection", &workload.server.requests_per_connection}}) {
+    if (!(length->mean() >= 1)) return std::string(key) + ": must be at least 1 on average";
   }
   if (!(workload.popularity.zipf_skew >= 0 && workload.popularity.zipf_skew <= 100)) {
     return "popularity.zipf_skew: must lie from 0 (uniform) to 100";
