@@ -1,23 +1,13 @@
 #include "storage/base/path_fault.h"
 
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <cerrno>
 #include <system_error>
 
+#include "storage/base/kernel_folder.h"
+
 namespace storage {
-
-namespace {
-
-bool is_of_the_kernel(const std::filesystem::path& folder) {
-  struct statfs about {};
-  if (::statfs(folder.c_str(), &about) != 0) return false;
-  return about.f_type == PROC_SUPER_MAGIC || about.f_type == SYSFS_MAGIC;
-}
-
-}  // namespace
 
 std::string path_fault(const std::filesystem::path& path) {
   struct stat status {};

@@ -7,9 +7,12 @@
 #include "storage/base/units.h"
 #include "storage/io/blocking.h"
 #include "storage/io/diskd/helper_queue.h"
-#include "storage/io/libaio.h"
+#include "storage/io/posix_aio.h"
 #include "storage/io/queued_engine.h"
 #include "storage/io/thread_pool.h"
+#ifdef CACHEOFF_HAS_LIBAIO
+#include "storage/io/libaio.h"
+#endif
 #ifdef CACHEOFF_HAS_LIBURING
 #include "storage/io/io_uring.h"
 #endif
@@ -66,12 +69,21 @@ EngineOrError make_threads(const EngineChoice& choice, int root_fd,
   return over(queue, error, root_fd, environment);
 }
 
+EngineOrError make_posix_aio(const EngineChoice& choice, int root_fd,
+                             const SchemeEnvironment& environment) {
+  std::string error;
+  const auto queue = make_posix_aio_queue(environment.executor, choice.depth_max, error);
+  return over(queue, error, root_fd, environment);
+}
+
+#ifdef CACHEOFF_HAS_LIBAIO
 EngineOrError make_libaio(const EngineChoice& choice, int root_fd,
                           const SchemeEnvironment& environment) {
   std::string error;
   const auto queue = make_libaio_queue(environment.executor, choice.depth_max, error);
   return over(queue, error, root_fd, environment);
 }
+#endif
 
 #ifdef CACHEOFF_HAS_LIBURING
 EngineOrError make_io_uring(const EngineChoice& choice, int root_fd,
@@ -93,12 +105,24 @@ EngineOrError make_helper(const EngineChoice& choice, int root_fd,
 constexpr auto kRows = std::to_array<EngineRow>({
     {"blocking", make_blocking},
     {"thread_pool", make_threads},
+#ifdef CACHEOFF_HAS_LIBAIO
     {"libaio", make_libaio},
+#endif
+    {"posix_aio", make_posix_aio},
 #ifdef CACHEOFF_HAS_LIBURING
     {"io_uring", make_io_uring},
 #endif
     {"helper", make_helper},
 });
+
+// Those of `fitting` that this build has, in their order.
+std::vector<std::string_view> engines_here(std::initializer_list<std::string_view> fitting) {
+  std::vector<std::string_view> usable;
+  for (const std::string_view name : fitting) {
+    if (std::ranges::find(kRows, name, &EngineRow::name) != kRows.end()) usable.push_back(name);
+  }
+  return usable;
+}
 
 std::string joined(std::span<const std::string_view> names) {
   std::string text;
@@ -189,6 +213,10 @@ std::span<const std::string_view> engine_names() {
   return kNames;
 }
 
+std::string_view default_engine_of(std::initializer_list<std::string_view> fitting) {
+  return engines_here(fitting).front();
+}
+
 std::vector<SchemeOption> engine_options(std::string_view default_engine) {
   std::vector<SchemeOption> options = {
       {"engine", default_engine, "how calls reach the kernel: blocking, thread_pool, ..."}};
@@ -203,13 +231,10 @@ std::span<const SchemeOption> helper_engine_options() {
 EngineChoice choose_engine(const SchemeSpec& spec, std::initializer_list<std::string_view> fitting,
                            std::string& error) {
   EngineChoice choice;
-  choice.name = *fitting.begin();
+  const std::vector<std::string_view> usable = engines_here(fitting);
+  choice.name = usable.front();
   const auto given = spec.options.find("engine");
   if (given != spec.options.end()) choice.name = given->second;
-  std::vector<std::string_view> usable;
-  for (const std::string_view name : fitting) {
-    if (std::ranges::find(kRows, name, &EngineRow::name) != kRows.end()) usable.push_back(name);
-  }
   if (std::ranges::find(usable, choice.name) == usable.end()) {
     const bool fits = std::ranges::find(fitting, choice.name) != fitting.end();
     error = "option engine=" + choice.name + " of scheme " + spec.scheme + ": " +

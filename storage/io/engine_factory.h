@@ -32,13 +32,16 @@ struct EngineChoice {
   std::string name;          ///< One of engine_names().
   unsigned threads = 16;     ///< Of thread_pool.
   size_t queue_limit = 0;    ///< Of thread_pool: waiting operations; 0: five a thread.
-  unsigned depth_max = 256;  ///< Of libaio and io_uring: operations in the kernel at once.
+  unsigned depth_max = 256;  ///< Of libaio, posix_aio and io_uring: operations under way at once.
   HelperOptions helper;      ///< Of helper.
 };
 
-/// All that this build has: blocking, thread_pool, libaio, helper, and io_uring where liburing was
-/// found.
+/// All that this build has: blocking, thread_pool, posix_aio and helper; libaio unless it is a
+/// portable build; and io_uring where liburing was found.
 std::span<const std::string_view> engine_names();
+
+/// The first of `fitting` that this build has; one of them must be of every build.
+std::string_view default_engine_of(std::initializer_list<std::string_view> fitting);
 
 /// The options `engine`, `threads` and `queue-limit`, for a scheme's row; `default_engine` must
 /// live as long as the result is used.
@@ -47,8 +50,9 @@ std::vector<SchemeOption> engine_options(std::string_view default_engine);
 /// The options `q1`, `q2`, `slots`, `timeout` and `program` of the engine helper.
 std::span<const SchemeOption> helper_engine_options();
 
-/// Reads these options. `fitting` are the engines that the layout can run on, the first is its
-/// default. On failure `error` is one line that names the option and what would be right.
+/// Reads these options. `fitting` are the engines that the layout can run on, its
+/// default_engine_of() is taken where none is given. On failure `error` is one line that names the
+/// option and what would be right.
 EngineChoice choose_engine(const SchemeSpec& spec, std::initializer_list<std::string_view> fitting,
                            std::string& error);
 

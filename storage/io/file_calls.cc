@@ -1,19 +1,16 @@
 #include "storage/io/file_calls.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+
+#include "storage/io/file_space.h"
 
 namespace storage {
 
 namespace {
-
-constexpr size_t kAssumedAlignment = 4096;
 
 // Repeats a call for as long as a signal interrupts it.
 template <class Call>
@@ -26,21 +23,6 @@ auto uninterrupted(Call call) {
 CallOutcome outcome_of(int64_t result) {
   if (result < 0) return CallOutcome(errno, 0);
   return CallOutcome(0, static_cast<uint64_t>(result));
-}
-
-// What the filesystem says (STATX_DIOALIGN), an assumption where it says nothing, 0 where it has no
-// direct transfers for the file.
-size_t direct_alignment_bytes(int fd) {
-#ifdef STATX_DIOALIGN
-  struct statx status {};
-  const int result = ::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status);
-  if (result == 0 && (status.stx_mask & STATX_DIOALIGN) != 0) {
-    if (status.stx_dio_offset_align == 0) return 0;
-    return std::max<size_t>(status.stx_dio_offset_align, status.stx_dio_mem_align);
-  }
-#endif
-  (void)fd;
-  return kAssumedAlignment;
 }
 
 }  // namespace
@@ -107,9 +89,7 @@ CallOutcome size_of_file(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return CallOutcome(errno, 0);
   if (!S_ISBLK(status.st_mode)) return CallOutcome(0, static_cast<uint64_t>(status.st_size));
-  uint64_t size = 0;
-  if (::ioctl(fd, BLKGETSIZE64, &size) != 0) return CallOutcome(errno, 0);
-  return CallOutcome(0, size);
+  return outcome_of(device_size_bytes(fd));
 }
 
 CallOutcome allocated_to_file(int fd) {
@@ -132,7 +112,7 @@ CallOutcome unlink_file(int root_fd, const char* path) {
 
 CallOutcome close_file(int fd) {
   const int result = ::close(fd);
-  if (result < 0 && errno == EINTR) return {};  // Linux has closed it all the same
+  if (result < 0 && errno == EINTR) return {};  // the system has closed it all the same
   return outcome_of(result);
 }
 

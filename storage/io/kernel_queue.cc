@@ -1,10 +1,10 @@
 #include "storage/io/kernel_queue.h"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
+
+#include "storage/io/wake_event.h"
 
 namespace storage {
 namespace asio = boost::asio;
@@ -15,10 +15,10 @@ KernelQueue::KernelQueue(const asio::any_io_executor& executor, unsigned depth_m
 KernelQueue::~KernelQueue() = default;
 
 int KernelQueue::open_event() {
-  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) return errno;
-  event_.emplace(executor_, fd);
-  return 0;
+  OwnedFd fd;
+  const int failure = open_wake_event(fd, event_writer_);
+  if (failure == 0) event_.emplace(executor_, fd.release());
+  return failure;
 }
 
 void KernelQueue::submit(std::shared_ptr<IoCall> call) {
@@ -73,7 +73,7 @@ void KernelQueue::cancel(const std::shared_ptr<IoCall>& call) {
 }
 
 // Only while something is in the kernel: a context with nothing else to do may then come to its
-// end. The watch reads the count of the eventfd, so that the next end makes it readable anew.
+// end. The watch reads what was written, so that the next end makes it readable anew.
 void KernelQueue::watch() {
   if (watching_) return;
   watching_ = true;
@@ -127,6 +127,7 @@ void KernelQueue::stop() {
   }
   release();
   event_.reset();
+  event_writer_.reset();
 }
 
 void KernelQueue::visit_counters(CounterVisitor& visitor) const {

@@ -1,5 +1,5 @@
-// What the kernel's two queues of file operations have in common: a bounded number in the kernel,
-// others that wait for them, and an eventfd that tells when some have ended.
+// What the kernel's queues of file operations have in common: a bounded number in the kernel,
+// others that wait for them, and a descriptor that tells when some have ended.
 #pragma once
 
 #include <array>
@@ -13,10 +13,11 @@
 #include <vector>
 
 #include "storage/io/call_queue.h"
+#include "storage/io/diskd/owned_fd.h"
 
 namespace storage {
 
-/// Base of LibaioQueue and UringQueue. All on the executor; no threads.
+/// Base of LibaioQueue, UringQueue and PosixAioQueue. All on the executor; no threads.
 class KernelQueue : public CallQueue, public std::enable_shared_from_this<KernelQueue> {
  public:
   ~KernelQueue() override;
@@ -35,9 +36,12 @@ class KernelQueue : public CallQueue, public std::enable_shared_from_this<Kernel
  protected:
   explicit KernelQueue(const boost::asio::any_io_executor& executor, unsigned depth_max);
 
-  /// Makes the eventfd; an errno or 0.
+  /// Makes the descriptor of wake_event.h; an errno or 0.
   int open_event();
-  int event_fd() { return event_->native_handle(); }
+  /// Where it is written to.
+  int event_fd() {
+    return event_writer_.get() >= 0 ? event_writer_.get() : event_->native_handle();
+  }
 
   /// Gives the call to the kernel; an errno or 0. EAGAIN: it is tried again after others have
   /// ended.
@@ -64,7 +68,8 @@ class KernelQueue : public CallQueue, public std::enable_shared_from_this<Kernel
   const boost::asio::any_io_executor executor_;
   const unsigned depth_max_;
   std::optional<boost::asio::posix::stream_descriptor> event_;
-  std::array<std::byte, 8> event_count_{};
+  OwnedFd event_writer_;  ///< Empty where the event itself is written to.
+  std::array<std::byte, 64> event_count_{};
   bool watching_ = false;
   bool stopped_ = false;
   std::deque<std::shared_ptr<IoCall>> waiting_;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "storage/base/guarded_task.h"
@@ -55,6 +57,10 @@ class CossScheme final : public StorageScheme {
   std::shared_ptr<CossStore> store_;
 };
 
+// The first that the build has is the default.
+const std::initializer_list<std::string_view> kEngines = {"libaio", "posix_aio", "io_uring",
+                                                          "thread_pool", "blocking"};
+
 // A number that no other store, and none that was in the same place before, is likely to have.
 uint64_t new_store_id(const SchemeSpec& spec, const SchemeEnvironment& environment) {
   const auto wall = environment.clock.wall_now().time_since_epoch().count();
@@ -70,7 +76,7 @@ std::span<const SchemeOption> coss_options() {
   static const std::vector<SchemeOption> kOptions = [] {
     const auto own = coss_option_table();
     std::vector<SchemeOption> options(own.begin(), own.end());
-    const std::vector<SchemeOption> engine = engine_options("libaio");
+    const std::vector<SchemeOption> engine = engine_options(default_engine_of(kEngines));
     options.insert(options.end(), engine.begin(), engine.end());
     return options;
   }();
@@ -101,8 +107,7 @@ SchemeOrError make_log_of_stripes(const SchemeSpec& spec, const SchemeEnvironmen
 
 SchemeOrError make_coss(const SchemeSpec& spec, const SchemeEnvironment& environment) {
   SchemeOrError made;
-  const EngineChoice choice =
-      choose_engine(spec, {"libaio", "io_uring", "thread_pool", "blocking"}, made.error);
+  const EngineChoice choice = choose_engine(spec, kEngines, made.error);
   if (!made.error.empty()) return made;
   return make_log_of_stripes(spec, environment,
                              [&](int directory_fd, const SchemeEnvironment& outside) {

@@ -1,9 +1,7 @@
 #include "storage/layout/volume_file.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <system_error>
 
 #include "storage/base/units.h"
+#include "storage/io/file_space.h"
 #include "storage/layout/known_stores.h"
 
 namespace storage {
@@ -124,8 +123,8 @@ bool VolumeFile::holds_usable_place(const std::filesystem::path& folder, Access 
 
 uint64_t VolumeFile::size_bytes() const {
   if (device_) {
-    uint64_t size = 0;
-    return ::ioctl(fd_, BLKGETSIZE64, &size) == 0 ? size : 0;
+    const int64_t size = device_size_bytes(fd_);
+    return size > 0 ? static_cast<uint64_t>(size) : 0;
   }
   struct stat status {};
   return ::fstat(fd_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
@@ -164,7 +163,7 @@ bool VolumeFile::make_room(uint64_t wanted_bytes, uint64_t asked_bytes, std::str
     return false;
   }
   if (device_ || present >= wanted_bytes) return true;
-  int failure = ::fallocate(fd_, 0, 0, static_cast<off_t>(wanted_bytes)) == 0 ? 0 : errno;
+  int failure = give_blocks(fd_, wanted_bytes);
   if (failure == EOPNOTSUPP) {
     failure = ::ftruncate(fd_, static_cast<off_t>(wanted_bytes)) == 0 ? 0 : errno;
   }

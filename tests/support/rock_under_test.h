@@ -35,8 +35,9 @@ class RockUnderTest : public VolumeUnderTest {
 /// The engines that the layout runs on, as far as this machine has them.
 inline std::vector<std::string> engines_of_rock() {
   std::vector<std::string> names = usable_engines();
-  std::erase_if(names,
-                [](const std::string& name) { return name == "libaio" || name == "helper"; });
+  std::erase_if(names, [](const std::string& name) {
+    return name == "libaio" || name == "posix_aio" || name == "helper";
+  });
   return names;
 }
 

@@ -2,17 +2,17 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <utility>
 
+#include "storage/base/kernel_file.h"
 #include "workload/client/generator_limits.h"
 
 namespace workload::ab {
@@ -25,7 +25,6 @@ constexpr int kEventsMax = 256;
 constexpr int kReadsInARow = 8;
 constexpr int kSweepMs = 100;
 constexpr uint64_t kNsInMs = 1'000'000;
-constexpr uint32_t kEnded = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 std::string error_text(const char* call, int error) {
   return std::string(call) + ": " + std::strerror(error) + " (" + std::to_string(error) + ")";
@@ -33,7 +32,7 @@ std::string error_text(const char* call, int error) {
 
 /// Seconds that the calling thread was ready to run and did not.
 double thread_runnable_s() {
-  std::ifstream in("/proc/thread-self/schedstat");
+  std::istringstream in(storage::read_kernel_file("/proc/thread-self/schedstat"));
   uint64_t ran_ns = 0;
   uint64_t waited_ns = 0;
   if (!(in >> ran_ns >> waited_ns)) return 0;
@@ -88,33 +87,33 @@ Worker::~Worker() {
   for (auto& connection : connections_) {
     if (connection->fd >= 0) ::close(connection->fd);
   }
-  if (epoll_ >= 0) ::close(epoll_);
 }
 
 void Worker::run() {
   const double cpu_before_s = thread_cpu_s();
   const double runnable_before_s = thread_runnable_s();
   const uint64_t begin_ns = steady_now_ns();
-  epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) return state_.break_off(error_text("epoll_create1", errno));
+  if (!watch_.open()) return state_.break_off(error_text("can't watch sockets", errno));
   for (auto& connection : connections_) reopen(*connection);
-  std::array<epoll_event, kEventsMax> events{};
+  std::array<SocketEvent, kEventsMax> events;
   uint64_t next_sweep_ns = begin_ns + kSweepMs * kNsInMs;
   while (true) {
     open_waiting();
     if (active_ == 0 || state_.stop.load(std::memory_order_relaxed)) break;
-    const int count = epoll_wait(epoll_, events.data(), kEventsMax, wait_ms());
-    if (count < 0 && errno != EINTR) return state_.break_off(error_text("epoll_wait", errno));
+    const int count = watch_.wait(events, wait_ms());
+    if (count < 0 && errno != EINTR) {
+      return state_.break_off(error_text("can't wait for sockets", errno));
+    }
     // Sockets are opened behind this loop, so that no event is taken for a later socket's.
     for (int i = 0; i < count; ++i) {
       const auto& event = events[static_cast<size_t>(i)];
-      on_event(*static_cast<Connection*>(event.data.ptr), event.events);
+      on_event(*static_cast<Connection*>(event.subject), event);
     }
     std::vector<Connection*> unread;
     unread.swap(more_input_);
     for (auto* connection : unread) {
       if (!std::exchange(connection->listed, false)) continue;
-      receive(*connection, EPOLLRDHUP);
+      receive(*connection, true);
     }
     const uint64_t now_ns = steady_now_ns();
     if (now_ns >= state_.deadline_ns) {
@@ -180,7 +179,9 @@ bool Worker::set_up_socket(Connection& connection) {
   }
   if (state_.local) {
     // The port is chosen at connect, so that it need only be free towards this peer.
+#ifdef IP_BIND_ADDRESS_NO_PORT
     setsockopt(connection.fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+#endif
     if (::bind(connection.fd, state_.local->get(), state_.local->size) != 0) {
       return broken("-B: bind");
     }
@@ -207,38 +208,35 @@ void Worker::open(Connection& connection) {
     }
     return fail(connection, Failure::kConnect, error_text("connect", error));
   }
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  event.data.ptr = &connection;
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event) != 0) {
-    state_.break_off(error_text("epoll_ctl", errno));
+  if (!watch_.add(connection.fd, &connection)) {
+    state_.break_off(error_text("can't watch a socket", errno));
   }
 }
 
-void Worker::on_event(Connection& connection, uint32_t events) {
+void Worker::on_event(Connection& connection, const SocketEvent& event) {
   if (connection.fd < 0) return;
-  if (connection.stage == Connection::Stage::kConnecting) return on_connected(connection, events);
-  if ((events & (EPOLLIN | kEnded)) != 0) receive(connection, events);
-  if ((events & EPOLLOUT) != 0 && connection.stage == Connection::Stage::kExchange &&
+  if (connection.stage == Connection::Stage::kConnecting) return on_connected(connection, event);
+  if (event.readable || event.ended) receive(connection, event.ended);
+  if (event.writable && connection.stage == Connection::Stage::kExchange &&
       connection.sent < state_.request.size()) {
     send_rest(connection);
   }
 }
 
-void Worker::on_connected(Connection& connection, uint32_t events) {
-  if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
+void Worker::on_connected(Connection& connection, const SocketEvent& event) {
+  if (event.failed) {
     int error = 0;
     socklen_t size = sizeof error;
     if (getsockopt(connection.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
     if (error != 0) return fail(connection, Failure::kConnect, error_text("connect", error));
   }
-  if ((events & EPOLLOUT) == 0) return;
+  if (!event.writable) return;
   ++tally_.connections;
   connection.connected_ns = steady_now_ns();
   connection.stage = Connection::Stage::kExchange;
   send_rest(connection);
   // What came together with the connection would not be told of again.
-  if (connection.fd >= 0 && (events & (EPOLLIN | kEnded)) != 0) receive(connection, events);
+  if (connection.fd >= 0 && (event.readable || event.ended)) receive(connection, event.ended);
 }
 
 /// The next request on a connection that is open.
@@ -258,7 +256,7 @@ void Worker::send_rest(Connection& connection) {
                                 request.size() - connection.sent, MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno == EINTR) continue;
-      if (errno == EAGAIN) return;
+      if (errno == EAGAIN) return watch_.await_writable(connection.fd);
       const int error = errno;
       if (connection.served == 0) ++tally_.write_errors;
       return on_stream_end(connection, error);
@@ -268,7 +266,7 @@ void Worker::send_rest(Connection& connection) {
   }
 }
 
-void Worker::receive(Connection& connection, uint32_t events) {
+void Worker::receive(Connection& connection, bool ended) {
   for (int reads = 0; reads < kReadsInARow; ++reads) {
     const ssize_t size = ::recv(connection.fd, buffer_.get(), kBufferBytes, 0);
     if (size > 0) {
@@ -277,7 +275,7 @@ void Worker::receive(Connection& connection, uint32_t events) {
       if (!take(connection, {buffer_.get(), received})) return;
       // A short read has emptied the socket; what comes later is a new event. An end that was
       // told of already is not.
-      if (received < kBufferBytes && (events & kEnded) == 0) return;
+      if (received < kBufferBytes && !ended) return;
     } else if (size == 0) {
       return on_stream_end(connection, 0);
     } else if (errno == EAGAIN) {
@@ -439,7 +437,10 @@ void Worker::record_times(const Connection& connection, bool good, uint64_t now_
 }
 
 void Worker::close(Connection& connection) {
-  if (connection.fd >= 0) ::close(connection.fd);
+  if (connection.fd >= 0) {
+    watch_.forget(connection.fd);
+    ::close(connection.fd);
+  }
   connection.fd = -1;
   connection.listed = false;
   connection.stage = Connection::Stage::kClosed;

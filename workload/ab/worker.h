@@ -15,6 +15,7 @@
 
 #include "workload/ab/options.h"
 #include "workload/ab/response_check.h"
+#include "workload/ab/socket_watch.h"
 #include "workload/ab/tally.h"
 
 namespace workload::ab {
@@ -65,8 +66,8 @@ struct ThreadUse {
   double wall_s = 0;
 };
 
-/// Keeps a share of the connections busy until the requests or the time are used up. Edge-triggered
-/// epoll, registered once a connection; a request is one send and one receive as long as the
+/// Keeps a share of the connections busy until the requests or the time are used up. A socket
+/// is registered once with the SocketWatch; a request is one send and one receive as long as the
 /// response fits into the buffer.
 class Worker {
  public:
@@ -96,11 +97,11 @@ class Worker {
   void open_waiting();
   void open(Connection& connection);
   bool set_up_socket(Connection& connection);
-  void on_event(Connection& connection, uint32_t events);
-  void on_connected(Connection& connection, uint32_t events);
+  void on_event(Connection& connection, const SocketEvent& event);
+  void on_connected(Connection& connection, const SocketEvent& event);
   void begin_request(Connection& connection, uint64_t now_ns);
   void send_rest(Connection& connection);
-  void receive(Connection& connection, uint32_t events);
+  void receive(Connection& connection, bool ended);
   bool take(Connection& connection, std::string_view bytes);
   bool response_done(Connection& connection, bool surplus, uint64_t now_ns);
   void on_stream_end(Connection& connection, int error);
@@ -119,7 +120,7 @@ class Worker {
   std::vector<Connection*> to_open_;     ///< They have a request to send and no socket.
   std::vector<Connection*> more_input_;  ///< They were left with unread input.
   std::unique_ptr<char[]> buffer_;
-  int epoll_ = -1;
+  SocketWatch watch_;
   size_t active_ = 0;  ///< Connections with a request under way or to send.
   Tally tally_;
   ThreadUse use_;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "storage/base/own_program.h"
 #include "workload/cli/command.h"
 #include "workload/experiment/experiment.h"
 #include "workload/experiment/machine_check.h"
@@ -217,8 +218,8 @@ Expected<ExperimentOptions> resolve_options(const CommandLine& line) {
 Expected<Programs> find_programs() {
   std::error_code failure;
   Programs programs;
-  programs.cacheoff = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) return run_problem("can't find the program itself: " + failure.message());
+  programs.cacheoff = storage::own_program();
+  if (programs.cacheoff.empty()) return run_problem("can't find the program itself");
   programs.proxy = programs.cacheoff.parent_path() / "cacheoff-proxy";
   programs.webproxy = programs.cacheoff.parent_path() / "cacheoff-webproxy";
   if (!std::filesystem::exists(programs.proxy, failure)) {

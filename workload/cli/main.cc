@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "storage/base/own_program.h"
 #include "workload/cli/command.h"
 
 namespace {
@@ -35,6 +36,7 @@ void print_usage(std::ostream& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  storage::note_own_program(argv[0]);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.empty()) {
     print_usage(std::cerr);

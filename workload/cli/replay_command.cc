@@ -8,6 +8,7 @@
 #include <iostream>
 #include <random>
 
+#include "storage/base/own_program.h"
 #include "storage/base/random.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
@@ -144,9 +145,8 @@ Expected<void> check_stack(const Arguments& arguments, Request& request) {
                          "' is no size; right would be 1G");
   }
   request.stack.cache_size_bytes = *cache_size;
-  std::error_code failure;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
-  if (failure) return run_problem("can't find the program itself: " + failure.message());
+  const fs::path self = storage::own_program();
+  if (self.empty()) return run_problem("can't find the program itself");
   request.stack.programs = self.parent_path();
   return {};
 }

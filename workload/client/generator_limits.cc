@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
+#include "storage/base/kernel_file.h"
 #include "storage/base/units.h"
 
 namespace workload {
@@ -53,14 +54,14 @@ double connections_within(const LoadOptions& options, double window_s) {
 
 PortLimits read_port_limits(const std::filesystem::path& root) {
   PortLimits limits;
-  std::ifstream range(root / "ip_local_port_range");
+  std::istringstream range(storage::read_kernel_file(root / "ip_local_port_range"));
   uint32_t first = 0;
   uint32_t last = 0;
   if (range >> first >> last && first <= last && last <= 65535) {
     limits.first = first;
     limits.last = last;
   }
-  std::ifstream reuse(root / "tcp_tw_reuse");
+  std::istringstream reuse(storage::read_kernel_file(root / "tcp_tw_reuse"));
   int value = 0;
   if (reuse >> value && value >= 0 && value <= 2) limits.time_wait_reuse = value;
   return limits;

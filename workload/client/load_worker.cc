@@ -1,7 +1,5 @@
 #include "workload/client/load_worker.h"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -11,6 +9,7 @@
 #include "storage/base/error.h"
 #include "storage/base/units.h"
 #include "workload/client/generator_limits.h"
+#include "workload/client/punctual_timers.h"
 
 namespace workload {
 namespace asio = boost::asio;
@@ -122,9 +121,7 @@ void LoadWorker::make_open_loop() {
 
 void LoadWorker::run(storage::SteadyTime run_start) {
   run_start_ = run_start;
-  // The kernel may fire a timer 50 us late unless it is told not to; where it can't be told, starts
-  // are that much later.
-  prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  make_timers_punctual();
   look_at_phase(run_start);
   look_at_cpu(run_start);
   const auto ended = [this](std::exception_ptr failure) { sender_ended(failure); };

@@ -3,13 +3,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "workload/experiment/child_setup.h"
 #include "workload/experiment/machine_stats.h"
 
 namespace workload {
@@ -28,15 +24,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr size_t kReadyLineBytesMax = 64 * 1024;
 
-sigset_t stop_signal_set() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGHUP);
-  return set;
-}
-
 std::string errno_text(int number) {
   return std::strerror(number);
 }
@@ -44,7 +31,8 @@ std::string errno_text(int number) {
 int milliseconds_until(SteadyClock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
-  return static_cast<int>(std::max<int64_t>(0, std::min<int64_t>(left + 1, 60'000)));
+  return static_cast<int>(
+      std::max<int64_t>(0, std::min<int64_t>(left + 1, unwatched_wait_max().count())));
 }
 
 double seconds_of(const timeval& value) {
@@ -71,10 +59,10 @@ void become_user(const RunUser& user, int failure_fd) {
   setpgid(0, 0);
   // As long as it may: a group that root made takes nobody else's word.
   if (group_fd >= 0 && write(group_fd, "0", 1) != 1) fail_to_start(failure_fd);
-  if (own_mounts && unshare(CLONE_NEWNS) != 0) fail_to_start(failure_fd);
+  if (own_mounts && !leave_mounts_behind()) fail_to_start(failure_fd);
   if (user != nullptr) become_user(*user, failure_fd);
   // After the change of user, which takes the parent-death signal away.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_with_parent();
   // The parent may have died before the line above: then nobody would ever send the signal.
   if (getppid() != parent) _exit(127);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) signal(number, SIG_DFL);
@@ -112,12 +100,6 @@ int open_log(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
-/// A descriptor that is readable once the process has ended. By number, as glibc 2.36 declares the
-/// function without C linkage.
-int open_process(pid_t pid) {
-  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-}
-
 /// The errno with which exec failed, or 0 where the program runs.
 int wait_for_exec(int failure_fd) {
   int number = 0;
@@ -129,27 +111,6 @@ int wait_for_exec(int failure_fd) {
 }
 
 }  // namespace
-
-StopSignals::StopSignals() {
-  const sigset_t set = stop_signal_set();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
-StopSignals::~StopSignals() {
-  received();  // What is pending was answered, and must not end the process now.
-  const sigset_t set = stop_signal_set();
-  if (fd_ >= 0) close(fd_);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
-int StopSignals::received() {
-  signalfd_siginfo info{};
-  while (fd_ >= 0 && read(fd_, &info, sizeof info) == sizeof info) {
-    if (signal_ == 0) signal_ = static_cast<int>(info.ssi_signo);
-  }
-  return signal_;
-}
 
 std::string ChildEnd::text() const {
   if (exit_status > 128) {
@@ -209,11 +170,11 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
     const std::string where = has_group ? " in the group of '" + options.group_file + "'" : "";
     return run_problem("can't execute '" + program + "'" + where + ": " + errno_text(number));
   }
-  child.process_fd_ = open_process(pid);
   child.output_fd_ = output_read.release();
   child.log_fd_ = log.release();
   fcntl(child.output_fd_, F_SETFL, O_NONBLOCK);
-  if (child.process_fd_ < 0) {
+  child.process_fd_ = open_process(pid);
+  if (child.process_fd_ < 0 && errno != 0) {
     return run_problem("can't watch " + child.name_ + ": " + errno_text(errno));
   }
   return child;

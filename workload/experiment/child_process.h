@@ -1,9 +1,9 @@
 // The programs that a run consists of: started, waited for, measured, and always gone at the end.
 //
 // Every child gets a process group of its own (a Ctrl-C at the terminal reaches only the runner,
-// which then stops its children in order) and a parent-death signal (a killed runner leaves none
-// behind). One thread uses all of this; that thread must outlive the children, because the kernel
-// ties the parent-death signal to the thread that started the child.
+// which then stops its children in order) and, where the system has it, a parent-death signal (a
+// killed runner leaves none behind). One thread uses all of this; that thread must outlive the
+// children, because the kernel ties the parent-death signal to the thread that started the child.
 #pragma once
 
 #include <sys/resource.h>
@@ -23,7 +23,7 @@
 namespace workload {
 
 /// The signals that ask the runner to stop (SIGINT, SIGTERM, SIGHUP), taken as events while the
-/// object lives: they are blocked and read from a descriptor, so that clean-up is ordinary code.
+/// object lives: they are read from a descriptor, so that clean-up is ordinary code.
 /// Children started meanwhile get the default dispositions back. One at a time in a process.
 class StopSignals {
  public:

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "storage/base/kernel_file.h"
 #include "workload/experiment/machine_stats.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/experiment/software_versions.h"
@@ -46,8 +47,11 @@ boost::json::object describe_machine() {
   const std::string cpuinfo = read_kernel_file("/proc/cpuinfo");
   machine["cpu"] = text_or_null(parse_cpu_model(cpuinfo));
   machine["cpus"] = sysconf(_SC_NPROCESSORS_ONLN);
-  machine["memory_bytes"] = parse_meminfo_bytes(read_kernel_file("/proc/meminfo"), "MemTotal");
-  machine["virtual_machine"] = cpuinfo.find(" hypervisor") != std::string::npos;
+  const uint64_t memory = parse_meminfo_bytes(read_kernel_file("/proc/meminfo"), "MemTotal");
+  machine["memory_bytes"] = memory > 0 ? boost::json::value(memory) : nullptr;
+  machine["virtual_machine"] =
+      cpuinfo.empty() ? nullptr
+                      : boost::json::value(cpuinfo.find(" hypervisor") != std::string::npos);
   machine["cpu_governor"] =
       text_or_null(read_kernel_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   machine["load_average"] = json_number(read_load_average());
@@ -161,6 +165,7 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs) {
   for (const auto& word : inputs.command) command.emplace_back(word);
   out["command"] = std::move(command);
   out["user_is_root"] = geteuid() == 0;
+  out["portable_build"] = !storage::kernel_files_are_read();
   return out;
 }
 
@@ -186,6 +191,13 @@ boost::json::object continue_environment(boost::json::object earlier,
 
 std::vector<std::string> environment_warnings(const boost::json::object& environment) {
   std::vector<std::string> warnings;
+  if (const auto* portable = find_json(environment, "portable_build");
+      portable != nullptr && portable->is_bool() && portable->get_bool()) {
+    warnings.emplace_back(
+        "a portable build: of programs only CPU time and wait4's peak memory are known, which "
+        "counts "
+        "the runner's own at their start; devices, helpers and blocked times are not (null)");
+  }
   const double cpus = number_at(environment, "machine.cpus").value_or(0);
   const auto load = number_at(environment, "machine.load_average");
   if (load && cpus > 0 && *load > cpus / 2) {

@@ -27,6 +27,8 @@ MachineCheck::MachineCheck(const ExperimentOptions& options, std::filesystem::pa
                            StopSignals* stop)
     : options_(options), disk_program_(std::move(disk_program)), stop_(stop) {
   if (options.memory.any()) no_memory_limit_ = why_no_memory_limit();
+  no_mounts_ = why_built_without_mounts();
+  if (!no_mounts_.empty()) return;
   if (geteuid() != 0) {
     no_mounts_ = "needs root";
   } else if (needs_root(options)) {

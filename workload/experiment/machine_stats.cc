@@ -1,21 +1,15 @@
 #include "workload/experiment/machine_stats.h"
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <vector>
-
-#include "workload/experiment/mount_table.h"
 
 namespace workload {
 namespace {
 
 constexpr uint64_t kSectorBytes = 512;  // Of /proc/diskstats, whatever the device's own.
-constexpr size_t kKernelFileBytesMax = 1 << 20;
 
 double seconds_now(clockid_t clock) {
   timespec now{};
@@ -30,19 +24,6 @@ std::optional<uint64_t> value_behind(std::string_view text, std::string_view key
   uint64_t value = 0;
   if (!(in >> value)) return std::nullopt;
   return value;
-}
-
-std::optional<BlockDevice> named_device(dev_t number) {
-  BlockDevice device;
-  device.major = major(number);
-  device.minor = minor(number);
-  const std::string link =
-      "/sys/dev/block/" + std::to_string(device.major) + ":" + std::to_string(device.minor);
-  std::error_code failure;
-  const auto target = std::filesystem::read_symlink(link, failure);
-  if (failure) return std::nullopt;
-  device.name = target.filename().string();
-  return device;
 }
 
 }  // namespace
@@ -90,19 +71,6 @@ std::optional<DiskCounters> parse_diskstats(std::string_view diskstats, unsigned
   return std::nullopt;
 }
 
-std::optional<BlockDevice> block_device_of(const std::filesystem::path& folder) {
-  struct stat status {};
-  if (stat(folder.c_str(), &status) != 0) return std::nullopt;
-  if (S_ISBLK(status.st_mode)) return named_device(status.st_rdev);
-  if (major(status.st_dev) != 0) return named_device(status.st_dev);
-  // btrfs and overlay give files an anonymous device; the mount table knows what lies beneath.
-  const auto mount = mount_of(parse_mount_table(read_kernel_file("/proc/self/mountinfo")), folder);
-  if (!mount || stat(mount->source.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) {
-    return std::nullopt;
-  }
-  return named_device(status.st_rdev);
-}
-
 std::optional<DiskCounters> read_disk_counters(const BlockDevice& device) {
   return parse_diskstats(read_kernel_file("/proc/diskstats"), device.major, device.minor);
 }
@@ -120,11 +88,9 @@ std::optional<ProcessIo> read_process_io(pid_t pid) {
 
 std::vector<pid_t> read_children(pid_t pid) {
   std::vector<pid_t> children;
-  std::error_code gone;
-  const std::filesystem::path threads = "/proc/" + std::to_string(pid) + "/task";
-  for (std::filesystem::directory_iterator thread(threads, gone), end; !gone && thread != end;
-       thread.increment(gone)) {
-    std::istringstream list(read_kernel_file(thread->path() / "children"));
+  for (const auto& thread :
+       storage::kernel_folder_entries("/proc/" + std::to_string(pid) + "/task")) {
+    std::istringstream list(read_kernel_file(thread / "children"));
     for (pid_t child = 0; list >> child;) children.push_back(child);
   }
   return children;
@@ -166,16 +132,6 @@ std::optional<double> read_load_average() {
   double value = 0;
   if (!(in >> value)) return std::nullopt;
   return value;
-}
-
-std::string read_kernel_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  char buffer[4096];
-  while (text.size() < kKernelFileBytesMax && in.read(buffer, sizeof buffer).gcount() > 0) {
-    text.append(buffer, static_cast<size_t>(in.gcount()));
-  }
-  return text;
 }
 
 }  // namespace workload

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/kernel_file.h"
+
 namespace workload {
 
 /// CPU time of the whole machine since boot, in clock ticks.
@@ -81,7 +83,6 @@ double clock_offset_s();
 /// Load average over the last minute; nothing where /proc has none.
 std::optional<double> read_load_average();
 
-/// A whole file of /proc or /sys as text, at most 1 MiB; empty where it can't be read.
-std::string read_kernel_file(const std::filesystem::path& path);
+using storage::read_kernel_file;
 
 }  // namespace workload

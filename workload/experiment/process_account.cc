@@ -71,10 +71,8 @@ bool parse_faults(std::string_view proc_pid_stat, ProcessCounters& counters) {
 std::optional<ProcessCounters> read_process_counters(const std::filesystem::path& proc_folder) {
   ProcessCounters counters;
   if (!parse_faults(read_kernel_file(proc_folder / "stat"), counters)) return std::nullopt;
-  std::error_code gone;
-  for (std::filesystem::directory_iterator thread(proc_folder / "task", gone), end;
-       !gone && thread != end; thread.increment(gone)) {
-    const std::string status = read_kernel_file(thread->path() / "status");
+  for (const auto& thread : storage::kernel_folder_entries(proc_folder / "task")) {
+    const std::string status = read_kernel_file(thread / "status");
     counters.voluntary_switches += status_number(status, "voluntary_ctxt_switches");
     counters.involuntary_switches += status_number(status, "nonvoluntary_ctxt_switches");
   }
@@ -97,10 +95,8 @@ std::optional<double> read_main_thread_cpu_s(const std::filesystem::path& proc_f
 }
 
 bool reads_directly(const std::filesystem::path& proc_folder) {
-  std::error_code gone;
-  for (std::filesystem::directory_iterator file(proc_folder / "fdinfo", gone), end;
-       !gone && file != end; file.increment(gone)) {
-    const std::string info = read_kernel_file(file->path());
+  for (const auto& file : storage::kernel_folder_entries(proc_folder / "fdinfo")) {
+    const std::string info = read_kernel_file(file);
     const size_t at = info.find("flags:");
     if (at == std::string::npos) continue;
     if ((std::strtoull(info.c_str() + at + 6, nullptr, 8) & O_DIRECT) != 0) return true;

@@ -40,14 +40,16 @@ std::optional<double> page_cache_hit_share(const boost::json::object& record,
 
 void add_run_costs(boost::json::object& record, const ProgramCounters& counters,
                    std::optional<uint64_t> measured_requests) {
+  // Where the proxy's counters are not known, nor are those of what it has started.
+  const auto helper = counters.proxy ? std::optional(counters.helper) : std::nullopt;
   record["context_switches"] = {{"proxy", switches_to_json(counters.proxy)},
                                 {"load", switches_to_json(counters.load)},
                                 {"origin", switches_to_json(counters.origin)},
-                                {"helper", switches_to_json(counters.helper)}};
+                                {"helper", switches_to_json(helper)}};
   record["page_faults"] = {{"proxy", faults_to_json(counters.proxy)},
                            {"load", faults_to_json(counters.load)},
                            {"origin", faults_to_json(counters.origin)},
-                           {"helper", faults_to_json(counters.helper)}};
+                           {"helper", faults_to_json(helper)}};
   auto hit_percent = measured_requests ? std::nullopt : page_cache_hit_share(record, counters);
   if (hit_percent) *hit_percent *= 100;
   record["page_cache_hit_percent"] = json_number(hit_percent);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "storage/base/filesystem_sync.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/report/json_text.h"
 
@@ -13,7 +14,7 @@ namespace {
 void write_back(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
-  syncfs(fd);
+  storage::sync_filesystem(fd);
   close(fd);
 }
 

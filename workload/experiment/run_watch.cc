@@ -1,7 +1,9 @@
 #include "workload/experiment/run_watch.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "storage/base/kernel_file.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -88,8 +90,7 @@ double RunWatch::length_s() const {
 void RunWatch::observe(RunObservation& seen) const {
   seen.proxy_cpu_share = share(proxy_cpu_s(), length_s());
   seen.origin_cpu_share = share(origin_cpu_s(), length_s());
-  seen.proxy_blocked_share =
-      share(static_cast<double>(blocked_samples_), static_cast<double>(samples_));
+  seen.proxy_blocked_share = proxy_blocked_share().value_or(0);
   seen.proxy_loop_share =
       share(std::max(0.0, end_.proxy_loop_cpu_s - begin_.proxy_loop_cpu_s), length_s());
   for (const auto& helper : helpers_) {
@@ -109,6 +110,21 @@ void RunWatch::observe(RunObservation& seen) const {
     seen.steal_share = share(growth(begin_.cpu->steal, end_.cpu->steal), total);
   }
   seen.clock_step_s = end_.clock_offset_s - begin_.clock_offset_s;
+}
+
+std::optional<double> RunWatch::helper_cpu_s() const {
+  if (!storage::kernel_files_are_read()) return std::nullopt;
+  return std::max(0.0, end_.helper_cpu_s - begin_.helper_cpu_s);
+}
+
+std::optional<uint64_t> RunWatch::helper_peak_rss_bytes() const {
+  if (!storage::kernel_files_are_read()) return std::nullopt;
+  return helper_peak_rss_bytes_;
+}
+
+std::optional<double> RunWatch::proxy_blocked_share() const {
+  if (!storage::kernel_files_are_read()) return std::nullopt;
+  return share(static_cast<double>(blocked_samples_), static_cast<double>(samples_));
 }
 
 ProgramCounters RunWatch::counters() const {

@@ -1,7 +1,6 @@
 // What is noted while a run's load is on, and what it comes to.
 #pragma once
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstdint>
@@ -65,10 +64,13 @@ class RunWatch {
   /// CPU seconds of the proxy and the origin between begin() and end().
   double proxy_cpu_s() const { return end_.proxy_cpu_s - begin_.proxy_cpu_s; }
   double origin_cpu_s() const { return end_.origin_cpu_s - begin_.origin_cpu_s; }
-  /// The same of the processes that the proxy has started and that lived until end().
-  double helper_cpu_s() const { return std::max(0.0, end_.helper_cpu_s - begin_.helper_cpu_s); }
-  /// The most memory that any one of them had.
-  uint64_t helper_peak_rss_bytes() const { return helper_peak_rss_bytes_; }
+  /// The same of the processes that the proxy has started and that lived until end(); nothing where
+  /// it is not known which those are.
+  std::optional<double> helper_cpu_s() const;
+  /// The most memory that any one of them had; nothing where it is not known.
+  std::optional<uint64_t> helper_peak_rss_bytes() const;
+  /// Share of the samples in which the proxy waited for a device; nothing where it is not known.
+  std::optional<double> proxy_blocked_share() const;
   /// Growth of the counters of proxy, origin and helpers; the load generator's are the caller's.
   ProgramCounters counters() const;
   /// Seconds between begin() and end().

@@ -1,11 +1,9 @@
 #include "workload/experiment/runner.h"
 
-#include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/json/value_from.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -337,9 +335,10 @@ RunObservation Run::observe(boost::json::object& record) const {
   const double load_cpu_s = std::max(0.0, load_end_.use.cpu_s - load_cpu_before_s_);
   seen.load_cpu_share = generator ? *generator / 100 : load_cpu_s / length_s;
   if (seen.machine_busy_share) {
-    const double own_share = (seen.proxy_cpu_share + seen.origin_cpu_share +
-                              (load_cpu_s + watch_->helper_cpu_s() + disks_->cpu_s()) / length_s) /
-                             static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const double own_share =
+        (seen.proxy_cpu_share + seen.origin_cpu_share +
+         (load_cpu_s + watch_->helper_cpu_s().value_or(0) + disks_->cpu_s()) / length_s) /
+        static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     seen.others_busy_share = std::max(0.0, *seen.machine_busy_share - own_share);
   }
   seen.requests = count_at(record, "requests");
@@ -386,11 +385,11 @@ Expected<boost::json::object> Run::make_record() {
   record["cpu_s"] = {{"proxy", watch_->proxy_cpu_s()},
                      {"load", load_end_.use.cpu_s},
                      {"origin", watch_->origin_cpu_s()},
-                     {"helper", watch_->helper_cpu_s()}};
+                     {"helper", json_number(watch_->helper_cpu_s())}};
   record["peak_rss_bytes"] = {{"proxy", proxy_end_.use.peak_rss_bytes},
                               {"load", load_end_.use.peak_rss_bytes},
                               {"origin", origin_end_.use.peak_rss_bytes},
-                              {"helper", watch_->helper_peak_rss_bytes()}};
+                              {"helper", boost::json::value_from(watch_->helper_peak_rss_bytes())}};
   if (const auto page = read_file(request_.folder / "metrics.txt", kPageSizeMax)) {
     if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
   }
@@ -415,7 +414,9 @@ Expected<boost::json::object> Run::make_record() {
       json_number(seen.steal_share ? std::optional(*seen.steal_share * 100) : std::nullopt);
   record["machine_busy_percent"] = json_number(
       seen.machine_busy_share ? std::optional(*seen.machine_busy_share * 100) : std::nullopt);
-  record["proxy_blocked_percent"] = seen.proxy_blocked_share * 100;
+  const auto blocked_share = watch_->proxy_blocked_share();
+  record["proxy_blocked_percent"] =
+      json_number(blocked_share ? std::optional(*blocked_share * 100) : std::nullopt);
   record["limited_by"] = verdict.limited_by;
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
@@ -430,18 +431,6 @@ Expected<boost::json::object> Run::make_record() {
 }
 
 }  // namespace
-
-void spread_subfolders(const std::filesystem::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  int flags = 0;
-  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
-    flags |= FS_TOPDIR_FL;
-    // Where the filesystem has no such flag, there is nothing to ask for.
-    static_cast<void>(ioctl(fd, FS_IOC_SETFLAGS, &flags));
-  }
-  close(fd);
-}
 
 Expected<boost::json::object> run_cell(const RunRequest& request, const ExperimentOptions& options,
                                        const Programs& programs, StopSignals& stop) {

@@ -206,7 +206,9 @@ Expected<boost::json::object> PatternRun::make_record() {
   };
   record["steal_percent"] = percent(seen.steal_share);
   record["machine_busy_percent"] = percent(seen.machine_busy_share);
-  record["proxy_blocked_percent"] = seen.proxy_blocked_share * 100;
+  const auto blocked_share = watch_->proxy_blocked_share();
+  record["proxy_blocked_percent"] =
+      json_number(blocked_share ? std::optional(*blocked_share * 100) : std::nullopt);
   record["limited_by"] = webproxy_limit(seen, loop_cpu_share);
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();

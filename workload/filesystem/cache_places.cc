@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "storage/base/filesystem_sync.h"
 #include "storage/base/units.h"
 #include "workload/experiment/place_options.h"
 #include "workload/filesystem/cache_device.h"
@@ -233,7 +233,7 @@ Expected<void> CachePlaces::begin_timing() {
     if (disk == nullptr) continue;
     if (place->mount) {
       const OwnedFd fd(open(place->cache_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      if (fd.get() < 0 || syncfs(fd.get()) != 0) {
+      if (fd.get() < 0 || storage::sync_filesystem(fd.get()) != 0) {
         return run_problem("can't write back '" + place->cache_path + "': " + std::strerror(errno));
       }
     }

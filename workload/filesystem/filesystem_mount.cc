@@ -92,6 +92,10 @@ std::vector<std::string> all_ext_options(const std::string& source) {
 
 }  // namespace
 
+std::string why_built_without_mounts() {
+  return {};
+}
+
 Expected<void> enter_private_mounts() {
   // "Slave": mounts that others make still appear here, ours never appear there.
   if (unshare(CLONE_NEWNS) != 0 ||

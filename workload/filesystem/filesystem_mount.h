@@ -11,6 +11,9 @@
 
 namespace workload {
 
+/// Why this build can mount nothing, whoever runs it; empty where it can.
+std::string why_built_without_mounts();
+
 /// Gives this process (one thread) and the children it starts from now on a mount namespace of
 /// their own: what they mount is invisible to others and vanishes with the last of them, even when
 /// they are killed. Needs root; a Problem otherwise.

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,10 +104,8 @@ bool belongs_to(pid_t pid, const std::filesystem::path& folder) {
 
 std::vector<pid_t> processes_of(const std::filesystem::path& folder) {
   std::vector<pid_t> found;
-  std::error_code gone;
-  for (std::filesystem::directory_iterator entry("/proc", gone), end; !gone && entry != end;
-       entry.increment(gone)) {
-    const auto pid = storage::parse_count(entry->path().filename().string());
+  for (const auto& entry : storage::kernel_folder_entries("/proc")) {
+    const auto pid = storage::parse_count(entry.filename().string());
     if (!pid || *pid == 0 || *pid > INT32_MAX || static_cast<pid_t>(*pid) == getpid()) continue;
     const char state = read_process_state(static_cast<pid_t>(*pid));
     if (state == 0 || state == 'Z') continue;

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "storage/base/buffer_pool.h"
+#include "storage/base/filesystem_sync.h"
 #include "workload/client/generator_limits.h"
 #include "workload/webproxy/program_options.h"
 #include "workload/webproxy/result_files.h"
@@ -60,7 +61,7 @@ class Place {
   }
   /// Writes to the disk what the filesystem has left to write.
   Expected<void> write_back() const {
-    if (::syncfs(fd_) == 0) return {};
+    if (storage::sync_filesystem(fd_) == 0) return {};
     return run_problem(std::string("the files can't be written to the disk: ") +
                        std::strerror(errno));
   }

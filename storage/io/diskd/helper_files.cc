@@ -1,32 +1,17 @@
 #include "storage/io/diskd/helper_files.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "storage/io/diskd/open_below.h"
 #include "storage/io/diskd/owned_fd.h"
 #include "storage/io/file_calls.h"
 
 namespace storage {
 
 namespace {
-
-// openat2(2), which the C library does not wrap. An errno is the outcome of what leads out.
-CallOutcome open_below(int folder_fd, const std::string& path, int flags) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(flags);
-  how.mode = (flags & O_CREAT) != 0 ? 0640 : 0;
-  how.resolve = RESOLVE_BENEATH;
-  while (true) {
-    const long fd = ::syscall(SYS_openat2, folder_fd, path.c_str(), &how, sizeof how);
-    if (fd >= 0) return CallOutcome(0, static_cast<uint64_t>(fd));
-    // EAGAIN: something was renamed meanwhile, so that the kernel could not be sure.
-    if (errno != EINTR && errno != EAGAIN) return CallOutcome(errno, 0);
-  }
-}
 
 // The folder that a path lies in, opened, and the name in it.
 struct Place {
@@ -43,8 +28,7 @@ Place place_of(int folder_fd, const std::string& path) {
     place.system_errno = EINVAL;
   } else if (slash != std::string::npos) {
     const std::string folder = path.substr(0, slash);
-    const CallOutcome opened =
-        open_below(folder_fd, folder.empty() ? "/" : folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const CallOutcome opened = open_folder_below(folder_fd, folder.empty() ? "/" : folder);
     place.system_errno = opened.system_errno;
     if (opened.system_errno == 0) place.folder = OwnedFd(static_cast<int>(opened.value));
   }
@@ -67,7 +51,7 @@ HelperFiles::~HelperFiles() {
 }
 
 int HelperFiles::check_kernel() const {
-  const CallOutcome opened = open_below(folder_fd_, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const CallOutcome opened = open_folder_below(folder_fd_, ".");
   if (opened.system_errno == 0) (void)close_file(static_cast<int>(opened.value));
   return opened.system_errno;
 }

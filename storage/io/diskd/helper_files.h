@@ -12,7 +12,7 @@
 namespace storage {
 
 /// The open files of a helper. One thread. Paths are relative and stay below the folder: nothing
-/// that leads out of it, be it a link or `..`, is followed (openat2 with RESOLVE_BENEATH; EXDEV).
+/// that leads out of it, be it a link or `..`, is followed (open_below.h; EXDEV).
 class HelperFiles {
  public:
   /// `folder_fd` and `memory` must outlive this; `memory` is cut into slots.

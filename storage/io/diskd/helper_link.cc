@@ -54,8 +54,8 @@ std::string HelperLink::helper_text() const {
   return "helper (" + program_ + number + ")";
 }
 
-int HelperLink::duplicate_pidfd() const {
-  return ::fcntl(process_->pidfd(), F_DUPFD_CLOEXEC, 0);
+int HelperLink::duplicate_end_fd() const {
+  return ::fcntl(process_->end_fd(), F_DUPFD_CLOEXEC, 0);
 }
 
 void HelperLink::end(std::chrono::milliseconds wait_max) {

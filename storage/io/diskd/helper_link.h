@@ -38,7 +38,7 @@ class HelperLink {
   /// The store's end of the socket; the caller closes it, which asks the helper to end.
   int take_socket() { return process_->socket().release(); }
   /// A descriptor of the caller's that is readable once the helper has ended.
-  int duplicate_pidfd() const;
+  int duplicate_end_fd() const;
   void kill() {
     if (process_ != nullptr) process_->kill();
   }

@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,6 +19,7 @@
 
 #include "storage/base/units.h"
 #include "storage/io/diskd/helper_files.h"
+#include "storage/io/diskd/helper_precautions.h"
 #include "storage/io/diskd/helper_process.h"
 #include "storage/io/diskd/message_queue.h"
 #include "storage/io/diskd/wire.h"
@@ -116,10 +115,8 @@ int run_helper(int argument_count, const char* const* arguments) {
     return kWrongArguments;
   }
   ignore_signals();
-  ::syscall(SYS_close_range, kHelperLockFd + 1, ~0U, 0);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  // A stopped process does not see its socket close, so the end of the store makes it go on.
-  ::prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
+  close_from((ProcessEnd::is_held_by_children() ? kHelperEndFd : kHelperLockFd) + 1);
+  take_precautions();
   const auto slots_size = ids->slots * kHelperSlotSizeBytes;
   shmid_ds segment{};
   void* const address = ::shmat(ids->memory_id, nullptr, 0);

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "storage/base/own_program.h"
 #include "storage/io/diskd/wire.h"
 
 namespace storage {
@@ -72,9 +72,7 @@ class SpawnPlan {
 }  // namespace
 
 std::string default_helper_program() {
-  std::error_code failure;
-  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", failure);
-  return (own.parent_path() / "cacheoff-diskd").string();
+  return (own_program().parent_path() / "cacheoff-diskd").string();
 }
 
 std::unique_ptr<HelperProcess> HelperProcess::start(const std::string& program,
@@ -91,7 +89,11 @@ std::unique_ptr<HelperProcess> HelperProcess::start(const std::string& program,
   const OwnedFd socket = duplicate_high(its_end.get());
   const OwnedFd folder = duplicate_high(folder_fd);
   const OwnedFd lock = duplicate_high(lock_fd);
-  if (socket.get() < 0 || folder.get() < 0 || lock.get() < 0) {
+  const bool ready = process->end_.begin() == 0;
+  const bool holds_end = ProcessEnd::is_held_by_children();
+  const OwnedFd end(holds_end ? duplicate_high(process->end_.held_by_child()) : OwnedFd());
+  if (!ready || socket.get() < 0 || folder.get() < 0 || lock.get() < 0 ||
+      (holds_end && end.get() < 0)) {
     error = "no descriptors are left for it: raise ulimit -n";
     return nullptr;
   }
@@ -99,6 +101,7 @@ std::unique_ptr<HelperProcess> HelperProcess::start(const std::string& program,
   plan.hand_over(socket, kHelperSocketFd);
   plan.hand_over(folder, kHelperFolderFd);
   plan.hand_over(lock, kHelperLockFd);
+  if (holds_end) plan.hand_over(end, kHelperEndFd);
   std::array<std::string, 5> arguments = {
       program, std::to_string(objects.requests_id()), std::to_string(objects.replies_id()),
       std::to_string(objects.memory_id()),
@@ -112,9 +115,9 @@ std::unique_ptr<HelperProcess> HelperProcess::start(const std::string& program,
             "): give its path, program=";
     return nullptr;
   }
-  process->pidfd_ = OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
-  if (process->pidfd_.get() >= 0) return process;
-  error = "pidfd_open: " + reason(errno);
+  const int unwatched = process->end_.watch(process->pid_);
+  if (unwatched == 0) return process;
+  error = "it cannot be watched: " + reason(unwatched);
   // Not reaped yet, so the number is still its own.
   ::kill(process->pid_, SIGKILL);
   ::waitpid(process->pid_, nullptr, 0);
@@ -130,7 +133,7 @@ HelperProcess::~HelperProcess() {
 }
 
 void HelperProcess::kill() {
-  if (!gone_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  if (!gone_) end_.kill();
 }
 
 bool HelperProcess::wait(std::chrono::milliseconds wait_max) {
@@ -139,16 +142,12 @@ bool HelperProcess::wait(std::chrono::milliseconds wait_max) {
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
-    pollfd event{pidfd_.get(), POLLIN, 0};
+    pollfd event{end_.fd(), POLLIN, 0};
     const int ready = ::poll(&event, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     if (ready > 0) break;
     if (ready == 0 || errno != EINTR) return false;
   }
-  siginfo_t ended{};
-  const auto by_pidfd = static_cast<idtype_t>(P_PIDFD);
-  while (::waitid(by_pidfd, static_cast<id_t>(pidfd_.get()), &ended, WEXITED) != 0) {
-    if (errno != EINTR) break;  // ECHILD: the process lets the kernel reap its children
-  }
+  end_.reap();
   gone_ = true;
   return true;
 }

@@ -9,6 +9,7 @@
 
 #include "storage/io/diskd/ipc_objects.h"
 #include "storage/io/diskd/owned_fd.h"
+#include "storage/io/diskd/process_end.h"
 
 namespace storage {
 
@@ -16,12 +17,13 @@ namespace storage {
 inline constexpr int kHelperSocketFd = 3;  ///< Its end is the end of the helper.
 inline constexpr int kHelperFolderFd = 4;  ///< The store's folder.
 inline constexpr int kHelperLockFd = 5;    ///< The state file, whose lock it holds while it runs.
+inline constexpr int kHelperEndFd = 6;     ///< Of its ProcessEnd, where children hold something.
 
 /// `cacheoff-diskd` beside the running program.
 std::string default_helper_program();
 
-/// One process. All its calls on one thread; kill() and wait by pidfd, so that never another
-/// process is meant that has got the same number.
+/// One process. All its calls on one thread; never another process is meant that has got the same
+/// number.
 class HelperProcess {
  public:
   /// Runs `program` in a process group of its own, which keeps the signals of a terminal away and
@@ -37,7 +39,7 @@ class HelperProcess {
 
   pid_t pid() const { return pid_; }
   /// Readable once it has ended.
-  int pidfd() const { return pidfd_.get(); }
+  int end_fd() const { return end_.fd(); }
   /// Our end of its socket, non-blocking: the greeting, then a byte for each reply. The caller may
   /// take it; closing it asks the helper to end.
   OwnedFd& socket() { return socket_; }
@@ -50,7 +52,7 @@ class HelperProcess {
   HelperProcess() = default;
 
   pid_t pid_ = -1;
-  OwnedFd pidfd_;
+  ProcessEnd end_;
   OwnedFd socket_;
   bool gone_ = false;
 };

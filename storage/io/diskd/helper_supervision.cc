@@ -204,7 +204,7 @@ void HelperQueue::fail(Failure why) {
 
 // Its slots may still be written to until it is known to be gone; only then are they given up.
 void HelperQueue::await_end() {
-  OwnedFd fd(link_->duplicate_pidfd());
+  OwnedFd fd(link_->duplicate_end_fd());
   boost::system::error_code refused;
   end_.emplace(executor_);
   end_->assign(fd.get(), refused);

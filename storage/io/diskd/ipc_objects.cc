@@ -7,9 +7,10 @@
 
 #include <cerrno>
 #include <ctime>
-#include <fstream>
+#include <sstream>
 #include <system_error>
 
+#include "storage/base/kernel_file.h"
 #include "storage/io/diskd/wire.h"
 
 namespace storage {
@@ -22,7 +23,7 @@ constexpr size_t kUsualRequestSize = 96;
 
 std::string limit(const char* name) {
   std::string text;
-  std::getline(std::ifstream(std::string("/proc/sys/kernel/") + name) >> std::ws, text);
+  std::istringstream(read_kernel_file(std::string("/proc/sys/kernel/") + name)) >> text;
   return text.empty() ? "unknown" : text;
 }
 
@@ -60,8 +61,9 @@ std::string check_queue(int queue_id, unsigned messages_max) {
            raise("msgmnb", std::to_string(size_bytes)) + ", or give a lower q2=";
   }
   size_t message_max = kHelperRequestSizeMax;
-  std::ifstream("/proc/sys/kernel/msgmax") >> message_max;
-  if (message_max >= kHelperRequestSizeMax) return "";
+  // What is not known is as it should be.
+  std::istringstream known(read_kernel_file("/proc/sys/kernel/msgmax"));
+  if (!(known >> message_max) || message_max >= kHelperRequestSizeMax) return "";
   return "a message may be too long: " + raise("msgmax", "8192");
 }
 

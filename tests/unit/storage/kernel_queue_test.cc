@@ -48,7 +48,7 @@ class KernelQueues : public ::testing::TestWithParam<std::string> {};
 std::vector<std::string> kernel_queues() {
   std::vector<std::string> names;
   for (const std::string& name : usable_engines()) {
-    if (name == "libaio" || name == "io_uring") names.push_back(name);
+    if (name == "libaio" || name == "posix_aio" || name == "io_uring") names.push_back(name);
   }
   return names;
 }
