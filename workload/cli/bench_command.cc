@@ -42,7 +42,13 @@ constexpr std::string_view kExamples =
     "      --disks 1,2 --cache-size 4G --out results/filesystems\n"
     "  cacheoff bench workload/experiment/plans/appendix-d1.toml --short --out results/d1\n"
     "  cacheoff bench --clean-up\n"
-    "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n";
+    "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n"
+    "  cacheoff bench --scheme ufs,squid:ufs,nginx,varnish:file --filesystem ext4 --memory 512M "
+    "\\\n"
+    "      --out results/proxies\n"
+    "[scheme-options], [proxy-options], [system-options.NAME] and [[exclude]] can stand in the "
+    "file\n"
+    "alone: see docs/experiments.md and docs/systems.md.\n";
 
 /// An option as it was given, its values in order.
 struct GivenOption {

@@ -296,7 +296,10 @@ bool Transactor::judge_stamps(const ResponseHead& head) {
   const bool own_validation = stamp_names(head.validation_stamp, request_->id);
   if (head.body_stamp.empty()) {
     if (head.status == 304) {
-      outcome = own_validation ? Outcome::kMiss : Outcome::kHit;
+      // A proxy that makes the origin's 304 anew may leave the stamp out (RFC 9110 section 15.4.5
+      // names what must stay): that of an uncachable object says nothing then.
+      const bool from_origin = own_validation || !request_->object.cachable;
+      outcome = from_origin ? Outcome::kMiss : Outcome::kHit;
       return true;
     }
     return wrong(ErrorKind::kProtocol, "a response that did not come from the origin");

@@ -103,7 +103,8 @@ struct TransactionResult {
 /// Who answered, by the stamps of object.h: a body stamp of this transaction is a miss; another's
 /// is a hit, and a validated one where the validation stamp is this transaction's. A 304 is a miss
 /// where its only stamp is a validation stamp of this transaction (the origin's own 304, passed
-/// on); without any stamp it can only come from a cache, as the origin stamps each, and is a hit.
+/// on); without any stamp it counts as a cache's, as the origin stamps each, and is a hit, unless
+/// the object is uncachable: then it was made anew of the origin's, and is a miss.
 /// A 200 without a stamp is not the origin's: a protocol error.
 class Transactor final : private ResponseHandler {
  public:

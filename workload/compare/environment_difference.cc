@@ -28,6 +28,10 @@ constexpr EnvironmentKey kEnvironmentKeys[] = {{"host", "host"},
                                                {"CPU governor", "machine.cpu_governor"},
                                                {"cacheoff", "versions.cacheoff"},
                                                {"cacheoff-proxy", "versions.cacheoff-proxy"},
+                                               {"Squid", "versions.squid"},
+                                               {"nginx", "versions.nginx"},
+                                               {"Varnish", "versions.varnish"},
+                                               {"Traffic Server", "versions.trafficserver"},
                                                {"compiler", "versions.compiler"},
                                                {"C library", "versions.c_library"},
                                                {"Boost", "versions.boost"},
@@ -89,6 +93,8 @@ std::vector<EnvironmentLine> environment_lines(const std::vector<Results>& sides
   add("device", devices_of);
   add("proxy-options",
       [](const Results& side) { return environment_text(side.experiment, "proxy-options"); });
+  add("system-options",
+      [](const Results& side) { return environment_text(side.experiment, "system-options"); });
   return lines;
 }
 

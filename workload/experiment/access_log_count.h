@@ -18,10 +18,18 @@ struct AccessLogCounts {
   uint64_t unreadable = 0;  ///< Lines that are not of the format.
 };
 
+/// How a proxy's result codes map to what robots see (docs/hit-ratios.md).
+enum class LogDialect {
+  kOurs,
+  /// A miss without a server is a fetch that was shared, so a hit; a validation that ended as 304
+  /// is the origin's own answer, so none.
+  kSquids,
+};
+
 /// Counts one line (without its end).
-void count_access_log_line(std::string_view line, AccessLogCounts& counts);
+void count_access_log_line(std::string_view line, LogDialect dialect, AccessLogCounts& counts);
 
 /// Counts a whole log; a Problem where it can't be read.
-Expected<AccessLogCounts> count_access_log(const std::filesystem::path& path);
+Expected<AccessLogCounts> count_access_log(const std::filesystem::path& path, LogDialect dialect);
 
 }  // namespace workload

@@ -21,6 +21,7 @@
 #include "workload/filesystem/scratch_folder.h"
 #include "workload/report/figures.h"
 #include "workload/report/json_text.h"
+#include "workload/system/registry.h"
 
 namespace workload {
 namespace {
@@ -53,7 +54,8 @@ std::string device_name(const CellPlan& cell, const ExperimentOptions& options) 
 CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) {
   CellResult result;
   result.name = cell.name;
-  result.system = is_webproxy(cell.scheme) ? kNoCacheSystem : "cacheoff-proxy";
+  result.system =
+      is_webproxy(cell.scheme) ? kNoCacheSystem : std::string(system_of_scheme(cell.scheme).system);
   result.scheme = cell.scheme;
   result.filesystem = cell.filesystem;
   result.mount_options = cell.mount_options;
@@ -62,6 +64,22 @@ CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) 
   // What fill ratios refer to, also where nothing is kept.
   result.cache_size_bytes = options.cache_size_bytes;
   return result;
+}
+
+/// What a cell's system is configured by.
+void add_system(const CellPlan& cell, const ExperimentOptions& options,
+                boost::json::object& about) {
+  if (!is_other_system(cell.scheme)) {
+    about["cache_dir"] =
+        cache_dir_argument(cell, "CACHE_FOLDER", cache_share_bytes(cell, options.cache_size_bytes));
+    return;
+  }
+  const SystemKind& kind = system_of_scheme(cell.scheme);
+  boost::json::object system_options;
+  for (const auto& [name, value] : options_of_system(kind, options)) system_options[name] = value;
+  about["system"] = kind.system;
+  about["scheme_options"] = cell.scheme_options;
+  about["system_options"] = std::move(system_options);
 }
 
 /// Copies the trace and the response times of the run that stands for the cell.
@@ -148,6 +166,10 @@ Expected<void> Experiment::open_folder() {
   Results& results = end_.results;
   results.seed = options_.seed;
   results.environment = collect_environment(about);
+  auto& versions = results.environment["versions"].as_object();
+  for (const auto& [system, version] : system_versions(options_.schemes)) {
+    versions[system] = version.empty() ? boost::json::value() : boost::json::value(version);
+  }
   results.environment["programs_run_as"] = {
       {"user", user_.user ? boost::json::value(user_.user->name) : boost::json::value()},
       {"reason", user_.reason.empty() ? boost::json::value() : boost::json::value(user_.reason)}};
@@ -239,8 +261,8 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
       {"disks", cell.disks},
       {"device_size_bytes", device_size_of_cell(cell, options_.cache_size_bytes)},
       {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},
-      {"cache_dir", cache_dir_argument(cell, "CACHE_FOLDER",
-                                       cache_share_bytes(cell, options_.cache_size_bytes))}};
+      {"cache_share_bytes", cache_share_bytes(cell, options_.cache_size_bytes)}};
+  add_system(cell, options_, about);
   const auto file = folder / "configuration.json";
   if (is_on_modelled_disks(cell, options_)) {
     about["device"] = device_name(cell, options_);
@@ -402,6 +424,9 @@ Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs&
     if (!rows) return rows.error();
     schemes->insert(schemes->end(), rows->begin(), rows->end());
   }
+  const auto others = system_scheme_rows();
+  schemes->insert(schemes->end(), others.begin(), others.end());
+  if (auto checked = check_system_options(options); !checked) return checked.error();
   MachineCheck machine(options, programs.disk(), stop);
   auto plan =
       make_plan(options, *schemes, [&](const CellPlan& cell) { return machine.why_not(cell); });
@@ -440,7 +465,10 @@ std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
   std::string out;
   for (const auto& cell : plan.cells) {
     out += "cell " + cell.name + ": " +
-           cache_dir_argument(cell, "FOLDER", cache_share_bytes(cell, options.cache_size_bytes)) +
+           (is_other_system(cell.scheme)
+                ? std::string(system_of_scheme(cell.scheme).summary)
+                : cache_dir_argument(cell, "FOLDER",
+                                     cache_share_bytes(cell, options.cache_size_bytes))) +
            describe_place(cell, options) + "\n";
   }
   for (const auto& cell : plan.skipped) out += "skipped " + cell.name + ": " + cell.reason + "\n";

@@ -14,6 +14,7 @@
 #include "workload/filesystem/filesystem_mount.h"
 #include "workload/filesystem/modelled_device.h"
 #include "workload/filesystem/scratch_folder.h"
+#include "workload/system/registry.h"
 
 namespace workload {
 namespace {
@@ -38,6 +39,7 @@ MachineCheck::MachineCheck(const ExperimentOptions& options, std::filesystem::pa
 }
 
 std::string MachineCheck::why_not(const CellPlan& cell) {
+  if (auto missing = why_no_system(cell.scheme); !missing.empty()) return missing;
   return no_memory_limit_.empty() ? why_not_place(cell) : no_memory_limit_;
 }
 

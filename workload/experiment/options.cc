@@ -188,8 +188,10 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
 
 constexpr std::array<OptionRow, 30> kOptions{{
     {"scheme", "LIST",
-     "storage schemes, e.g. none,memory,ufs; webproxy[:ENGINE] is no cache but the filesystem by "
-     "itself",
+     "storage schemes, e.g. none,memory,ufs; other proxies: squid:ufs squid:aufs squid:diskd "
+     "squid:rock squid:memory nginx varnish:malloc varnish:file trafficserver; webproxy[:ENGINE] "
+     "is "
+     "no cache but the filesystem by itself",
      true, set_schemes},
     {"filesystem", "LIST",
      "here (the folder as it is); as root also tmpfs ext2 ext3 ext4 xfs btrfs, and raw (the block "
@@ -400,6 +402,14 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
     for (const auto& [name, text] : options.proxy_options) proxy_options[name] = text;
     out["proxy-options"] = std::move(proxy_options);
   }
+  if (!options.system_options.empty()) {
+    boost::json::object systems;
+    for (const auto& [system, values] : options.system_options) {
+      auto& table = systems[system].emplace_object();
+      for (const auto& [name, text] : values) table[name] = text;
+    }
+    out["system-options"] = std::move(systems);
+  }
   boost::json::array exclusions;
   for (const auto& exclusion : options.exclusions) {
     exclusions.push_back({{"scheme", exclusion.scheme},
@@ -421,6 +431,17 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
                    : name == "scheme-load"  ? options.scheme_loads
                                             : options.proxy_options;
       for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
+      continue;
+    }
+    if (name == "system-options") {
+      const auto* systems = member.value().if_object();
+      if (systems == nullptr) return run_problem("experiment." + name + " must be an object");
+      for (const auto& system : *systems) {
+        const auto* table = system.value().if_object();
+        if (table == nullptr) return run_problem("experiment." + name + " must hold objects");
+        auto& into = options.system_options[system.key()];
+        for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
+      }
       continue;
     }
     const auto* array = member.value().if_array();

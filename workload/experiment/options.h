@@ -64,6 +64,9 @@ struct ExperimentOptions {
   /// Options of cacheoff-proxy by name, without dashes, e.g. `test-delay` = `20us`. From the file
   /// only; see is_proxy_option_free().
   std::map<std::string, std::string> proxy_options;
+  /// By the name of another system under test: what replaces single parts of its generated
+  /// configuration, by name. From the file only; see check_system_options().
+  std::map<std::string, std::map<std::string, std::string>> system_options;
   std::vector<Exclusion> exclusions;  ///< From the file only.
   /// What a run takes on average, in seconds, where the author of the experiment says so; 0: nobody
   /// does.

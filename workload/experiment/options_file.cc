@@ -109,6 +109,34 @@ Expected<void> read_proxy_options(ExperimentOptions& options, const toml::node& 
   return {};
 }
 
+Expected<void> read_system_options(ExperimentOptions& options, const toml::node& node,
+                                   const std::string& file) {
+  const auto* systems = node.as_table();
+  if (systems == nullptr) {
+    return problem_at(file, node.source(), "write system-options as [system-options.nginx]");
+  }
+  for (const auto& [key, table_node] : *systems) {
+    const std::string system(key.str());
+    const auto* table = table_node.as_table();
+    if (table == nullptr) {
+      return problem_at(file, table_node.source(),
+                        "system-options." + system + " must be a table, as [system-options.nginx]");
+    }
+    for (const auto& [name, value] : *table) {
+      auto text = scalar_text(value);
+      if (!text) {
+        return problem_at(file, value.source(),
+                          "system-options." + system + "." + std::string(name.str()) +
+                              " must be a string, a number or true or false");
+      }
+      // As all of these systems write it.
+      if (value.is_boolean()) text = *text == "true" ? "on" : "off";
+      options.system_options[system][std::string(name.str())] = *text;
+    }
+  }
+  return {};
+}
+
 Expected<void> read_exclusions(ExperimentOptions& options, const toml::node& node,
                                const std::string& file) {
   const auto* array = node.as_array();
@@ -164,6 +192,8 @@ Expected<void> apply_table(ExperimentOptions& options, const toml::table& table,
       done = read_proxy_options(options, node, file);
     } else if (name == "scheme-load") {
       done = read_scheme_loads(options, node, file);
+    } else if (name == "system-options") {
+      done = read_system_options(options, node, file);
     } else if (name == "exclude") {
       done = read_exclusions(options, node, file);
     } else {

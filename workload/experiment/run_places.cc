@@ -20,6 +20,11 @@ void write_back(const std::filesystem::path& folder) {
 
 }  // namespace
 
+std::string run_name(const RunRequest& request) {
+  // With a number of this process's own, as the name decides where spread_subfolders() puts it.
+  return request.cell.name + "-" + std::to_string(request.round) + "-" + std::to_string(getpid());
+}
+
 Expected<std::unique_ptr<CachePlaces>> make_run_places(const RunRequest& request,
                                                        const ExperimentOptions& options,
                                                        const Programs& programs,
@@ -32,12 +37,9 @@ Expected<std::unique_ptr<CachePlaces>> make_run_places(const RunRequest& request
   // The programs write their files there themselves.
   if (auto done = give_to(request.user, request.folder); !done) return done.error();
   write_back(request.scratch->path());
-  // With a number of this process's own, as the name decides where spread_subfolders() puts it.
-  const std::string name =
-      request.cell.name + "-" + std::to_string(request.round) + "-" + std::to_string(getpid());
   auto made =
-      CachePlaces::make({request.cell, options, *request.scratch, name, request.folder / "mkfs.log",
-                         request.user, &stop, programs.disk()});
+      CachePlaces::make({request.cell, options, *request.scratch, run_name(request),
+                         request.folder / "mkfs.log", request.user, &stop, programs.disk()});
   if (!made) return made.error();
   for (const auto& command : (*made)->commands()) {
     if (auto done = note_command(request.folder, command); !done) return done.error();

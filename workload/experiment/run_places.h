@@ -12,6 +12,9 @@
 
 namespace workload {
 
+/// What a run is called in the scratch folder: like no other's of this process.
+std::string run_name(const RunRequest& request);
+
 /// Makes the run's folder, which its programs can write to, and the places of its cache; writes to
 /// the disk what earlier runs left to be written; notes the commands that made the places. A
 /// Problem where one of these can't be done.

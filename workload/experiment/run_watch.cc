@@ -47,6 +47,11 @@ MachineSnapshot RunWatch::look() {
     if (const auto counters = read_process_counters(proc_folder_of(helper))) {
       now.helper_counters += *counters;
     }
+    const auto io = read_process_io(helper);
+    if (io && now.proxy_io) {
+      now.proxy_io->read_bytes += io->read_bytes;
+      now.proxy_io->write_bytes += io->write_bytes;
+    }
   }
   now.proxy_loop_cpu_s =
       read_main_thread_cpu_s(proc_folder_of(proxy_.pid()), proxy_.pid()).value_or(now.proxy_cpu_s);

@@ -24,6 +24,8 @@
 #include "workload/filesystem/cache_places.h"
 #include "workload/model/workload_file.h"
 #include "workload/report/json_text.h"
+#include "workload/system/registry.h"
+#include "workload/system/running_system.h"
 
 namespace workload {
 namespace {
@@ -66,7 +68,11 @@ class Run {
  public:
   Run(const RunRequest& request, const ExperimentOptions& options, const Programs& programs,
       StopSignals& stop)
-      : request_(request), options_(options), programs_(programs), stop_(stop) {}
+      : request_(request),
+        options_(options),
+        programs_(programs),
+        stop_(stop),
+        kind_(system_of_scheme(request.cell.scheme)) {}
 
   /// The load first, and then the disks' delays: what is killed with writes under way, or unmounted
   /// with writes left over, waits for the disk.
@@ -88,10 +94,8 @@ class Run {
  private:
   Expected<void> make_places();
   Expected<void> start_servers();
-  Expected<storage::HostPort> start_server(std::optional<ChildProcess>& child,
-                                           const std::vector<std::string>& command,
-                                           const std::string& log_name,
-                                           const std::string& group_file = {});
+  Expected<void> start_origin();
+  Expected<void> start_system();
   Expected<void> drive_load();
   Expected<void> wait_for_load();
   /// Where only a later part of the run is measured, what is watched begins with it; with
@@ -112,10 +116,11 @@ class Run {
   const ExperimentOptions& options_;
   const Programs& programs_;
   StopSignals& stop_;
+  const SystemKind& kind_;
   std::unique_ptr<MemoryLimit> memory_;  ///< Goes last: pages of the places are charged to it.
   std::unique_ptr<CachePlaces> places_;
   std::optional<ChildProcess> origin_;
-  std::optional<ChildProcess> proxy_;
+  std::unique_ptr<RunningSystem> system_;
   std::optional<ChildProcess> load_;
   ProgramAddresses addresses_;
   std::optional<RunWatch> watch_;
@@ -140,36 +145,23 @@ Expected<void> Run::make_places() {
   return {};
 }
 
-Expected<storage::HostPort> Run::start_server(std::optional<ChildProcess>& child,
-                                              const std::vector<std::string>& command,
-                                              const std::string& log_name,
-                                              const std::string& group_file) {
-  if (auto done = note_command(request_.folder, command); !done) return done.error();
-  auto started = ChildProcess::start(
-      {command, log_path(log_name), log_path(log_name), request_.user, group_file});
+Expected<void> Run::start_origin() {
+  const auto command = origin_command(programs_.cacheoff, options_, request_.workload);
+  if (auto done = note_command(request_.folder, command); !done) return done;
+  auto started =
+      ChildProcess::start({command, log_path("origin.log"), log_path("origin.log"), request_.user});
   if (!started) return started.error();
-  child = std::move(*started);
-  auto line = child->wait_ready(": listening on ", kReadyTimeMax, &stop_);
-  if (!line) {
-    return run_problem(line.error().text + last_words(request_.folder / log_name));
+  origin_ = std::move(*started);
+  auto line = origin_->wait_ready(": listening on ", kReadyTimeMax, &stop_);
+  if (!line) return run_problem(line.error().text + last_words(log_path("origin.log")));
+  addresses_.origin = address_behind(*line, "listening on ");
+  if (!addresses_.origin) {
+    return run_problem(origin_->name() + " printed no address: '" + *line + "'");
   }
-  if (const auto admin = address_behind(*line, "admin on ")) addresses_.admin = *admin;
-  const auto address = address_behind(*line, "listening on ");
-  if (!address) return run_problem(child->name() + " printed no address: '" + *line + "'");
-  return *address;
+  return {};
 }
 
-Expected<void> Run::start_servers() {
-  auto origin = start_server(
-      origin_, origin_command(programs_.cacheoff, options_, request_.workload), "origin.log");
-  if (!origin) return origin.error();
-  addresses_.origin = *origin;
-  const uint64_t share = cache_share_bytes(request_.cell, options_.cache_size_bytes);
-  std::vector<std::string> caches;
-  for (const auto& path : places_->paths()) {
-    caches.push_back(cache_dir_argument(request_.cell, path, share));
-  }
-  if (caches.empty()) caches.push_back(cache_dir_argument(request_.cell, {}, share));
+Expected<void> Run::start_system() {
   std::string group_file;
   if (options_.memory.any()) {
     auto limit = MemoryLimit::make(options_.memory, request_.scratch->journal());
@@ -177,12 +169,27 @@ Expected<void> Run::start_servers() {
     memory_ = std::move(*limit);
     group_file = memory_->entrance();
   }
-  auto proxy = start_server(
-      proxy_,
-      proxy_command(programs_.proxy, caches, log_path("access.log"), options_.proxy_options),
-      "proxy.log", group_file);
-  if (!proxy) return proxy.error();
-  addresses_.proxy = *proxy;
+  SystemRun run;
+  run.cell = request_.cell;
+  run.share_bytes = cache_share_bytes(request_.cell, options_.cache_size_bytes);
+  run.cache_paths = places_->paths();
+  run.options = options_of_system(kind_, options_);
+  run.folder = std::filesystem::absolute(request_.folder);
+  run.origin = *addresses_.origin;
+  system_ = std::make_unique<RunningSystem>(SystemStart{kind_, std::move(run), run_name(request_),
+                                                        programs_.proxy, *request_.scratch,
+                                                        request_.user, group_file, &stop_});
+  if (auto done = system_->start(); !done) return done;
+  addresses_.proxy = system_->address();
+  addresses_.admin = system_->admin();
+  const auto& notes = system_->setup().notes;
+  warnings_.insert(warnings_.end(), notes.begin(), notes.end());
+  return {};
+}
+
+Expected<void> Run::start_servers() {
+  if (auto done = start_origin(); !done) return done;
+  if (auto done = start_system(); !done) return done;
   // Its stores are made.
   if (options_.fast_fill == 0) return places_->begin_timing();
   return {};
@@ -200,7 +207,7 @@ Expected<void> Run::drive_load() {
       load_command(programs_.cacheoff, load_options, addresses_,
                    seed_of_round(options_.seed, request_.round), request_.folder.string());
   if (auto done = note_command(request_.folder, command); !done) return done.error();
-  watch_.emplace(*proxy_, *origin_, places_->devices());
+  watch_.emplace(system_->process(), *origin_, places_->devices());
   watch_->begin();
   if (memory_) memory_->begin();
   if (auto done = disks_->begin(); !done) return done;
@@ -216,15 +223,16 @@ Expected<void> Run::wait_for_load() {
   const auto deadline =
       std::chrono::steady_clock::now() +
       (length_s ? seconds(static_cast<int64_t>(*length_s * 2) + 120) : seconds(kRunTimeMax));
+  ChildProcess& proxy = system_->process();
   for (int turn = 0;; ++turn) {
     const auto event =
-        ChildWaiter::wait({&*load_, &*proxy_, &*origin_}, &stop_, RunWatch::kSamplePeriod);
+        ChildWaiter::wait({&*load_, &proxy, &*origin_}, &stop_, RunWatch::kSamplePeriod);
     if (event == ChildWaiter::Event::kStopRequested) return run_problem("stopped by a signal");
-    for (auto* server : {&*proxy_, &*origin_}) {
+    for (auto* server : {&proxy, &*origin_}) {
       if (const auto end = server->poll_end()) {
         return run_problem(
             server->name() + " " + end->text() + " in mid-run" +
-            last_words(request_.folder / (server == &*proxy_ ? "proxy.log" : "origin.log")));
+            (server == &proxy ? system_->said() : last_words(log_path("origin.log"))));
       }
     }
     if (const auto end = load_->poll_end()) {
@@ -270,15 +278,14 @@ void Run::keep_pages() {
     const auto kept = page ? write_file(request_.folder / name, *page) : page.error();
     if (!kept) warnings_.push_back(kept.error().text);
   };
-  keep(addresses_.admin, "/metrics", "metrics.txt");
-  keep(addresses_.admin, "/status", "status.json");
+  for (auto& line : system_->keep_counters()) warnings_.push_back(std::move(line));
   keep(addresses_.origin, "/cacheoff/status", "origin_status.json");
 }
 
 void Run::stop_servers() {
   keep_pages();
   places_->end_timing();
-  proxy_end_ = proxy_->stop(kStopTimeMax);
+  proxy_end_ = system_->process().stop(kStopTimeMax);
   origin_end_ = origin_->stop(kStopTimeMax);
   const auto check = [&](const char* name, const ChildEnd& end) {
     if (end.killed) {
@@ -288,17 +295,21 @@ void Run::stop_servers() {
     }
   };
   check("cacheoff origin", origin_end_);
-  check("cacheoff-proxy", proxy_end_);
+  check(system_->process().name().c_str(), proxy_end_);
 }
 
 void Run::compare_hits(boost::json::object& record, RunObservation& seen) const {
-  const auto counts = count_access_log(request_.folder / "access.log");
+  if (system_->setup().access_log.empty()) return;
+  const auto counts = count_access_log(
+      request_.folder / system_->setup().access_log,
+      kind_.hits_in_log == HitsInLog::kAsSquids ? LogDialect::kSquids : LogDialect::kOurs);
   if (!counts) return;
   record["access_log"] = {{"lines", counts->lines},
                           {"requests", counts->requests},
                           {"hits", counts->hits},
                           {"aborted", counts->aborted},
                           {"unreadable", counts->unreadable}};
+  if (kind_.hits_in_log == HitsInLog::kUnlike) return;
   // Requests that failed or were cut off at the end may be in one account and not in the other.
   const uint64_t doubtful =
       errors_over_phases(record) + count_over_phases(record, "unfinished") + counts->aborted;
@@ -329,6 +340,7 @@ std::vector<std::string> Run::proxy_warnings() const {
 RunObservation Run::observe(boost::json::object& record) const {
   RunObservation seen;
   watch_->observe(seen);
+  blame_worker(kind_, seen);
   disks_->observe(seen);
   const auto generator = number_at(record, "generator.cpu_percent");
   const double length_s = std::max(watch_->length_s(), 1e-3);
@@ -382,14 +394,19 @@ Expected<boost::json::object> Run::make_record() {
   }
   record["run"] = request_.round;
   record["seed"] = seed_of_round(options_.seed, request_.round);
-  record["cpu_s"] = {{"proxy", watch_->proxy_cpu_s()},
-                     {"load", load_end_.use.cpu_s},
-                     {"origin", watch_->origin_cpu_s()},
-                     {"helper", json_number(watch_->helper_cpu_s())}};
-  record["peak_rss_bytes"] = {{"proxy", proxy_end_.use.peak_rss_bytes},
-                              {"load", load_end_.use.peak_rss_bytes},
-                              {"origin", origin_end_.use.peak_rss_bytes},
-                              {"helper", boost::json::value_from(watch_->helper_peak_rss_bytes())}};
+  const bool has_workers = serves_by_children(kind_);
+  record["cpu_s"] = {
+      {"proxy", watch_->proxy_cpu_s() + (has_workers ? watch_->helper_cpu_s().value_or(0) : 0)},
+      {"load", load_end_.use.cpu_s},
+      {"origin", watch_->origin_cpu_s()},
+      {"helper", has_workers ? json_number(0.0) : json_number(watch_->helper_cpu_s())}};
+  const uint64_t worker_rss_bytes = has_workers ? watch_->helper_peak_rss_bytes().value_or(0) : 0;
+  record["peak_rss_bytes"] = {
+      {"proxy", std::max(proxy_end_.use.peak_rss_bytes, worker_rss_bytes)},
+      {"load", load_end_.use.peak_rss_bytes},
+      {"origin", origin_end_.use.peak_rss_bytes},
+      {"helper", has_workers ? boost::json::value(0)
+                             : boost::json::value_from(watch_->helper_peak_rss_bytes())}};
   if (const auto page = read_file(request_.folder / "metrics.txt", kPageSizeMax)) {
     if (auto storage = account_storage(*page)) record["storage"] = std::move(*storage);
   }

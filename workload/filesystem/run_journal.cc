@@ -28,12 +28,14 @@ struct KindName {
   std::string_view name;
 };
 
-constexpr std::array<KindName, 5> kKindNames{{
+constexpr std::array<KindName, 7> kKindNames{{
     {JournalEntry::Kind::kImage, "image"},
     {JournalEntry::Kind::kMount, "mount"},
     {JournalEntry::Kind::kFolder, "folder"},
     {JournalEntry::Kind::kNode, "node"},
     {JournalEntry::Kind::kCgroup, "cgroup"},
+    {JournalEntry::Kind::kSharedMemory, "shared_memory"},
+    {JournalEntry::Kind::kQueues, "queues"},
 }};
 
 std::string_view name_of(JournalEntry::Kind kind) {
@@ -140,6 +142,19 @@ uint64_t parse_start_ticks(std::string_view proc_pid_stat) {
 
 ProcessIdentity own_identity() {
   return {getpid(), parse_start_ticks(stat_of(getpid())), boot_id()};
+}
+
+std::string name_of_process(pid_t pid) {
+  return std::to_string(pid) + "-" + std::to_string(parse_start_ticks(stat_of(pid)));
+}
+
+std::optional<ProcessIdentity> process_of_name(std::string_view name) {
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto pid = storage::parse_count(name.substr(0, dash));
+  const auto start = storage::parse_count(name.substr(dash + 1));
+  if (!pid || *pid == 0 || *pid > INT32_MAX || !start) return std::nullopt;
+  return ProcessIdentity{static_cast<pid_t>(*pid), *start, boot_id()};
 }
 
 bool is_running(const ProcessIdentity& process) {

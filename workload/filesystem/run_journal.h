@@ -1,16 +1,18 @@
 // What a runner makes outside its own memory, written down before it is made, so that a later start
 // can clear up after one that was killed.
 //
-// All of it but groups of processes lies in one scratch folder, `cacheoff-scratch-PID`, and the
-// journal is a file in there: it is found by the folder's name, also after a reboot. Names in the
-// journal never lead out of the folder, and those of groups hold their owner, so that a journal
-// that somebody else put there can't name what is not its own.
+// All of it but groups of processes and shared memory lies in one scratch folder,
+// `cacheoff-scratch-PID`, and the journal is a file in there: it is found by the folder's name,
+// also after a reboot. Names in the journal never lead out of the folder, and those of groups and
+// shared memory hold their owner, so that a journal that somebody else put there can't name what is
+// not its own.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,12 @@ uint64_t parse_start_ticks(std::string_view proc_pid_stat);
 /// Of the calling process.
 ProcessIdentity own_identity();
 
+/// `NUMBER-START` of a process that runs, as is_running() tells it from a later one.
+std::string name_of_process(pid_t pid);
+
+/// The process of such a name, of this boot; nothing for any other text.
+std::optional<ProcessIdentity> process_of_name(std::string_view name);
+
 /// Whether that very process still runs.
 bool is_running(const ProcessIdentity& process);
 
@@ -45,7 +53,10 @@ struct JournalEntry {
     kMount,   ///< A mount point in the folder.
     kFolder,  ///< A folder in the folder.
     kNode,    ///< A device node in the folder.
-    kCgroup,  ///< A group of processes, by its cgroup_name(); the only one outside the folder.
+    // Outside the folder:
+    kCgroup,        ///< A group of processes, by its cgroup_name().
+    kSharedMemory,  ///< What begins with this shared_memory_name() in /dev/shm.
+    kQueues,        ///< The queues of a Squid with this name_of_process().
   };
   Kind kind = Kind::kImage;
   std::string name;  ///< In the folder: one part, not `.` or `..`.

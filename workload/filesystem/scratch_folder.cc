@@ -21,6 +21,7 @@
 #include "workload/filesystem/filesystem_mount.h"
 #include "workload/filesystem/loop_device.h"
 #include "workload/filesystem/memory_cgroup.h"
+#include "workload/filesystem/shared_memory.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -57,7 +58,9 @@ bool is_below(const std::string& path, const std::filesystem::path& folder) {
 struct DeadRun {
   std::filesystem::path folder;
   OwnedFd lock;
-  std::vector<std::string> cgroups;  ///< Made by it, by its journal and by their names.
+  std::vector<std::string> cgroups;          ///< Made by it, by its journal and by their names.
+  std::vector<std::string> shared_memory{};  ///< Likewise.
+  std::vector<ProcessIdentity> queue_owners{};
 };
 
 /// Nothing where its owner lives, where it is another user's, or where it is no scratch folder.
@@ -82,18 +85,30 @@ std::optional<DeadRun> find_dead_run(const std::filesystem::path& folder) {
     if (entry.kind == JournalEntry::Kind::kCgroup && cgroup_owner(entry.name) == journal->owner) {
       run.cgroups.push_back(entry.name);
     }
+    if (entry.kind == JournalEntry::Kind::kSharedMemory &&
+        shared_memory_owner(entry.name) == journal->owner) {
+      run.shared_memory.push_back(entry.name);
+    }
+    const auto process = process_of_name(entry.name);
+    if (entry.kind == JournalEntry::Kind::kQueues && process &&
+        process->boot_id == journal->owner.boot_id) {
+      run.queue_owners.push_back(*process);
+    }
   }
   return run;
 }
 
-/// Whether a process was started by the dead runner: by its environment, or because it lives among
-/// the mounts that only the runner's own processes saw.
+/// Whether a process was started by the dead runner: by its environment, because it works in the
+/// folder (nginx writes over its environment), or because it lives among the mounts that only the
+/// runner's own processes saw.
 bool belongs_to(pid_t pid, const std::filesystem::path& folder) {
   const std::string proc = "/proc/" + std::to_string(pid);
   const std::string variable = std::string(kRunVariable) + "=" + folder.string();
   const std::string environment = '\0' + read_kernel_file(proc + "/environ") + '\0';
   if (environment.find('\0' + variable + '\0') != std::string::npos) return true;
   std::error_code failure;
+  const auto place = std::filesystem::read_symlink(proc + "/cwd", failure);
+  if (!failure && is_below(place.string(), folder)) return true;
   const auto own = std::filesystem::read_symlink("/proc/self/ns/mnt", failure);
   const auto other = std::filesystem::read_symlink(proc + "/ns/mnt", failure);
   if (failure || own == other) return false;
@@ -160,6 +175,11 @@ std::vector<std::filesystem::path> cgroups_of(const DeadRun& run) {
 
 void clear_up(const DeadRun& run, CleanUp& done) {
   const size_t processes = end_processes(run.folder);
+  for (const auto& name : run.shared_memory) remove_shared_memory(name);
+  for (const auto& owner : run.queue_owners) {
+    // Its number may be another's by now.
+    if (kill(owner.pid, 0) != 0 && errno == ESRCH) remove_squid_queues(owner.pid);
+  }
   const auto mounts = mounts_below(run.folder);
   for (const auto& point : mounts) unmount_wherever_used(point);
   const auto loops = loop_devices_over(run.folder);

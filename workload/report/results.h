@@ -28,7 +28,7 @@ inline constexpr const char* kNoCacheSystem = "cacheoff-webproxy";
 /// A cell and its runs.
 struct CellResult {
   std::string name;
-  std::string system;  ///< `cacheoff-proxy`, or kNoCacheSystem.
+  std::string system;  ///< `cacheoff-proxy`, another proxy's, or kNoCacheSystem.
   std::string scheme;
   std::string filesystem;     ///< Empty where the scheme keeps nothing on a filesystem.
   std::string mount_options;  ///< Empty for the default.

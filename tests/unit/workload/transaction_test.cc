@@ -81,6 +81,16 @@ TEST_F(TransactionTest, ANotModifiedWithoutTheOriginsStampComesFromACache) {
   EXPECT_EQ(run(request).record.outcome, Outcome::kHit);
 }
 
+TEST_F(TransactionTest, ANotModifiedWithoutStampOfAnUncachableObjectIsTheOrigins) {
+  serve_changed([](ObjectReply& reply) { reply.validation_stamp.clear(); });
+  TransactionRequest request = sample_request();
+  request.object.cachable = false;
+  request.kind = RequestKind::kIms304;
+  const TransactionResult result = run(request);
+  EXPECT_EQ(result.record.error, ErrorKind::kNone) << result.detail;
+  EXPECT_EQ(result.record.outcome, Outcome::kMiss);
+}
+
 TEST_F(TransactionTest, WrongStatusesAreErrors) {
   for (int status : {206, 302, 404, 500, 503}) {
     serve_changed([status](ObjectReply& reply) { reply.status = status; });

@@ -126,14 +126,31 @@ TEST(AccessLogCount, CountsResultCodes) {
         "TCP_REFRESH_MODIFIED/200", "TCP_HIT_ABORTED/200", "NONE_NONE/400"}) {
     count_access_log_line("1700000000.123     45 127.0.0.1 " + std::string(code) +
                               " 4321 GET http://h/ - HIER_NONE/- text/html",
-                          counts);
+                          LogDialect::kOurs, counts);
   }
-  count_access_log_line("garbage", counts);
+  count_access_log_line("garbage", LogDialect::kOurs, counts);
   EXPECT_EQ(counts.lines, 12U);
   EXPECT_EQ(counts.hits, 6U);
   EXPECT_EQ(counts.requests, 9U);
   EXPECT_EQ(counts.aborted, 1U);
   EXPECT_EQ(counts.unreadable, 1U);
+}
+
+TEST(AccessLogCount, MapsWhatSquidCallsOtherwise) {
+  const auto hits = [](const std::string& code, const std::string& server, LogDialect dialect) {
+    AccessLogCounts counts;
+    count_access_log_line("1700000000.123     45 127.0.0.1 " + code + " 4321 GET http://h/ - " +
+                              server + " text/html",
+                          dialect, counts);
+    return counts.hits;
+  };
+  EXPECT_EQ(hits("TCP_MISS/200", "HIER_NONE/-", LogDialect::kSquids), 1U);
+  EXPECT_EQ(hits("TCP_MISS/200", "HIER_NONE/-", LogDialect::kOurs), 0U);
+  EXPECT_EQ(hits("TCP_MISS/200", "HIER_DIRECT/127.0.0.1", LogDialect::kSquids), 0U);
+  EXPECT_EQ(hits("TCP_REFRESH_UNMODIFIED/304", "HIER_DIRECT/h", LogDialect::kSquids), 0U);
+  EXPECT_EQ(hits("TCP_REFRESH_UNMODIFIED/304", "HIER_DIRECT/h", LogDialect::kOurs), 1U);
+  EXPECT_EQ(hits("TCP_REFRESH_UNMODIFIED/200", "HIER_DIRECT/h", LogDialect::kSquids), 1U);
+  EXPECT_EQ(hits("TCP_MEM_HIT/200", "HIER_NONE/-", LogDialect::kSquids), 1U);
 }
 
 TEST(Verdict, AGeneratorThatWasShortOfAnythingWasTheLimit) {

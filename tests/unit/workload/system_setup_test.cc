@@ -1,0 +1,210 @@
+// The configurations that are written for other systems, and what may be changed in them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "storage/base/units.h"
+#include "workload/experiment/options_file.h"
+#include "workload/system/directives.h"
+#include "workload/system/registry.h"
+#include "workload/system/set_ups.h"
+
+namespace workload {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+
+SystemRun system_run(const std::string& scheme, size_t disks) {
+  SystemRun run;
+  run.cell.scheme = scheme;
+  run.cell.disks = static_cast<unsigned>(disks);
+  run.share_bytes = 256 * storage::kMiB;
+  for (size_t i = 0; i < disks; ++i) run.cache_paths.push_back("/cache/" + std::to_string(i));
+  run.program = "/usr/sbin/program";
+  run.folder = "/run/folder";
+  run.scratch = "/scratch";
+  run.instance = "cacheoff1x2x3x";
+  run.origin = {"127.0.0.1", 8080};
+  run.listen = {"127.0.0.1", 3128};
+  run.open_files_max = 20000;
+  return run;
+}
+
+std::string text_of(const SystemSetup& setup, const std::string& name) {
+  for (const auto& file : setup.files) {
+    if (file.name == name) return file.text;
+  }
+  ADD_FAILURE() << "no file " << name;
+  return {};
+}
+
+TEST(SystemSetup, EachSystemListensWhereItIsToldAndKeepsItsFilesInTheRunsFolders) {
+  for (const auto& kind : other_systems()) {
+    const auto setup = kind.set_up(system_run(std::string(kind.scheme), kind.needs_path ? 1 : 0));
+    std::string all;
+    for (const auto& file : setup.files) all += file.text;
+    for (const auto& word : setup.command) all += word + " ";
+    EXPECT_THAT(all, AllOf(HasSubstr("3128"), HasSubstr("127.0.0.1"))) << kind.scheme;
+    EXPECT_THAT(all, Not(HasSubstr("/var/"))) << kind.scheme;
+    if (kind.needs_path) {
+      EXPECT_THAT(all, HasSubstr("/cache/0")) << kind.scheme;
+    }
+    EXPECT_EQ(setup.command.front(), "/usr/sbin/program");
+    EXPECT_FALSE(setup.notes.empty()) << kind.scheme;
+  }
+}
+
+TEST(SystemSetup, SquidHasACacheDirForEachDiskOrAllOfItInMemory) {
+  auto text = text_of(set_up_squid(system_run("squid:diskd", 2)), "squid.conf");
+  EXPECT_THAT(text, HasSubstr("cache_dir diskd /cache/0 256 16 256 Q1=64 Q2=72\n"
+                              "cache_dir diskd /cache/1 256 16 256 Q1=64 Q2=72\n"));
+  EXPECT_THAT(text, HasSubstr("cache_mem 0 MB\n"));
+  // A cache_dir takes its limit from what stands before it.
+  EXPECT_LT(text.find("maximum_object_size "), text.find("cache_dir "));
+  text = text_of(set_up_squid(system_run("squid:memory", 0)), "squid.conf");
+  EXPECT_THAT(text, AllOf(HasSubstr("cache_mem 256 MB\n"), Not(HasSubstr("cache_dir "))));
+  auto run = system_run("squid:ufs", 1);
+  run.cell.scheme_options = "64 128";
+  EXPECT_THAT(text_of(set_up_squid(run), "squid.conf"),
+              HasSubstr("cache_dir ufs /cache/0 256 64 128\n"));
+}
+
+TEST(SystemSetup, NginxSplitsItsClientsOverSeveralDisks) {
+  const auto one = text_of(set_up_nginx(system_run("nginx", 1)), "nginx.conf");
+  EXPECT_THAT(one, AllOf(HasSubstr("proxy_cache disk1;"), Not(HasSubstr("split_clients")),
+                         HasSubstr("max_size=256m"), HasSubstr("worker_processes 1;")));
+  const auto three = text_of(set_up_nginx(system_run("nginx", 3)), "nginx.conf");
+  EXPECT_THAT(three, AllOf(HasSubstr("33% disk1;\n    33% disk2;\n    * disk3;"),
+                           HasSubstr("proxy_cache $cacheoff_zone;"),
+                           HasSubstr("proxy_cache_path /cache/2 keys_zone=disk3:")));
+}
+
+TEST(SystemSetup, VarnishChoosesAmongItsStorages) {
+  const auto one = set_up_varnish(system_run("varnish:file", 1));
+  EXPECT_THAT(one.command, Contains("disk1=file,/cache/0/store,268435456"));
+  EXPECT_THAT(text_of(one, "cache.vcl"), Not(HasSubstr("beresp.storage")));
+  const auto two = set_up_varnish(system_run("varnish:file", 2));
+  EXPECT_THAT(
+      text_of(two, "cache.vcl"),
+      AllOf(HasSubstr("if (std.random(0, 2) < 1.0) { set beresp.storage = storage.disk1; }"),
+            HasSubstr("else { set beresp.storage = storage.disk2; }")));
+  EXPECT_THAT(set_up_varnish(system_run("varnish:malloc", 0)).command,
+              Contains("memory=malloc,268435456"));
+}
+
+TEST(SystemSetup, TrafficServerHasALineOfStorageForEachDisk) {
+  const auto setup = set_up_trafficserver(system_run("trafficserver", 2));
+  EXPECT_EQ(text_of(setup, "etc/storage.config"), "/cache/0 268435456\n/cache/1 268435456\n");
+  EXPECT_THAT(
+      text_of(setup, "etc/records.config"),
+      AllOf(HasSubstr("CONFIG proxy.config.exec_thread.limit INT 1\n"),
+            HasSubstr("CONFIG proxy.config.http.server_ports STRING 3128:ip-in=127.0.0.1")));
+}
+
+TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
+  auto run = system_run("nginx", 1);
+  run.options = {{"worker_processes", "2"},
+                 {"use", "select"},
+                 {"gzip", "on"},
+                 {"access_log", "off"},
+                 {"server_tokens", ""},
+                 {"multi_accept", "on"},
+                 {"upstream.keepalive", "8"},
+                 {"http.keepalive_requests", "5"}};
+  const auto text = text_of(set_up_nginx(run), "nginx.conf");
+  EXPECT_THAT(text, AllOf(HasSubstr("\nworker_processes 2;"), Not(HasSubstr("worker_processes 1")),
+                          HasSubstr("  access_log off;"), Not(HasSubstr("access.log squid")),
+                          Not(HasSubstr("server_tokens")), HasSubstr("  gzip on;"),
+                          HasSubstr("    keepalive 8;"), HasSubstr("  keepalive_requests 5;"),
+                          HasSubstr("    keepalive_requests 1000000000;")));
+  const auto events =
+      text.substr(text.find("events {"), text.find("http {") - text.find("events {"));
+  EXPECT_THAT(events, AllOf(HasSubstr("use select;"), HasSubstr("multi_accept on;")));
+
+  run = system_run("squid:ufs", 1);
+  run.options = {{"cache_mem", "64 MB"}, {"read_ahead_gap", "64 KB"}};
+  EXPECT_THAT(text_of(set_up_squid(run), "squid.conf"),
+              AllOf(HasSubstr("cache_mem 64 MB\n"), Not(HasSubstr("cache_mem 0 MB")),
+                    HasSubstr("read_ahead_gap 64 KB\n")));
+  run = system_run("varnish:malloc", 0);
+  run.options = {{"thread_pools", "2"}, {"thread_pool_max", "100"}};
+  EXPECT_THAT(set_up_varnish(run).command, IsSupersetOf({"thread_pools=2", "thread_pool_max=100"}));
+  run = system_run("trafficserver", 1);
+  run.options = {{"proxy.config.exec_thread.limit", "2"},
+                 {"proxy.config.http.cache.heuristic_lm_factor", "0.5"}};
+  EXPECT_THAT(text_of(set_up_trafficserver(run), "etc/records.config"),
+              AllOf(HasSubstr("exec_thread.limit INT 2\n"), Not(HasSubstr("limit INT 1\n")),
+                    HasSubstr("heuristic_lm_factor FLOAT 0.5\n")));
+}
+
+TEST(SystemRegistry, NamesSchemesAsTheCommandLineDoes) {
+  std::set<std::string> names;
+  for (const auto& row : system_scheme_rows()) names.insert(row.name);
+  EXPECT_EQ(names, (std::set<std::string>{"squid:ufs", "squid:aufs", "squid:diskd", "squid:rock",
+                                          "squid:memory", "nginx", "varnish:malloc", "varnish:file",
+                                          "trafficserver"}));
+  EXPECT_EQ(system_of_scheme("squid:rock").system, "squid");
+  EXPECT_EQ(system_of_scheme("rock").system, "cacheoff-proxy");
+  EXPECT_FALSE(is_other_system("ufs"));
+}
+
+TEST(SystemRegistry, AMissingProgramIsTheReasonForASkippedCell) {
+  EXPECT_EQ(why_no_system("ufs"), "");
+  for (const auto& kind : other_systems()) {
+    const auto reason = why_no_system(kind.scheme);
+    if (reason.empty()) continue;
+    EXPECT_THAT(reason, AllOf(HasSubstr("is not installed"), HasSubstr(std::string(kind.package))));
+  }
+}
+
+TEST(SystemRegistry, OptionsComeFromTheFileAndAreChecked) {
+  ExperimentOptions options;
+  const auto read =
+      apply_options_text(options,
+                         "[system-options.nginx]\nworker_processes = 2\n"
+                         "gzip = true\n[system-options.squid]\ncache_mem = \"1 MB\"\n",
+                         "x.toml");
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(options.system_options["nginx"],
+            (std::map<std::string, std::string>{{"gzip", "on"}, {"worker_processes", "2"}}));
+  EXPECT_TRUE(check_system_options(options));
+  EXPECT_EQ(options_of_system(system_of_scheme("squid:ufs"), options).at("cache_mem"), "1 MB");
+  const auto again = options_from_json(options_to_json(options));
+  ASSERT_TRUE(again) << again.error().text;
+  EXPECT_EQ(again->system_options, options.system_options);
+  options.system_options["nginx"]["listen"] = "80";
+  const auto taken = check_system_options(options);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().text, "system-options.nginx.listen: the bench sets it");
+  options.system_options = {{"apache", {{"a", "b"}}}};
+  ASSERT_FALSE(check_system_options(options));
+  EXPECT_THAT(check_system_options(options).error().text, HasSubstr("no such system"));
+}
+
+TEST(SystemRegistry, AFullWorkerIsTheProxysCpu) {
+  RunObservation seen;
+  seen.helper_cpu_share = 0.95;
+  blame_worker(system_of_scheme("nginx"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  seen = {};
+  seen.proxy_cpu_share = 0.95;
+  blame_worker(system_of_scheme("trafficserver"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  seen = {};
+  seen.helper_cpu_share = 1.5;
+  blame_worker(system_of_scheme("varnish:malloc"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByOffer);
+  seen = {};
+  seen.helper_cpu_share = 0.95;
+  blame_worker(system_of_scheme("squid:diskd"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByHelper);
+}
+
+}  // namespace
+}  // namespace workload
