@@ -20,7 +20,7 @@ double ms_between(const LiveCounts& begin, const LiveCounts& end) {
 
 PeakSampler::PeakSampler(PeakFinderOptions options, storage::SteadyTime start,
                          const LiveCounts& counts)
-    : finder_(options),
+    : finder_(options, counts.unfinished()),
       length_(std::chrono::nanoseconds(std::llround(options.sample_s * 1e9))),
       begin_(start),
       at_begin_(counts),

@@ -134,8 +134,8 @@ std::string_view name_of(PeakLimit limit) {
   return "none";
 }
 
-PeakFinder::PeakFinder(PeakFinderOptions options)
-    : options_(options), rate_rps_(options.start_rps), step_(kStepMax) {}
+PeakFinder::PeakFinder(PeakFinderOptions options, uint64_t unfinished)
+    : options_(options), rate_rps_(options.start_rps), step_(kStepMax), unfinished_(unfinished) {}
 
 bool PeakFinder::urgent(const PeakSample& sample) const {
   if (draining_) return little_ms(sample.unfinished, capacity_rps()) <= options_.target_ms();

@@ -109,7 +109,8 @@ struct PeakSummary {
 /// A pure class: driven by samples alone, it knows neither time nor threads.
 class PeakFinder {
  public:
-  explicit PeakFinder(PeakFinderOptions options);
+  /// `unfinished` requests are under way when the search begins.
+  explicit PeakFinder(PeakFinderOptions options, uint64_t unfinished = 0);
 
   /// The load to offer now, requests/s.
   double rate_rps() const { return rate_rps_; }

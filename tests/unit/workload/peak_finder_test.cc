@@ -215,6 +215,16 @@ TEST(PeakFinder, FindsBackWhereASystemShedsItsLoadAsMisses) {
   EXPECT_NEAR(finder.rate_rps(), 812, 40);
 }
 
+TEST(PeakFinder, WhatWasUnderWayBeforeIsNoOverload) {
+  PeakFinderOptions options;
+  options.start_rps = 300;
+  PeakSample sample = peak_sample_of(300, 1500, 300, 20);
+  sample.length_s = 0.2;
+  sample.unfinished = 1200;
+  EXPECT_TRUE(PeakFinder{options}.urgent(sample));
+  EXPECT_FALSE(PeakFinder(options, 1150).urgent(sample));
+}
+
 TEST(PeakFinder, TheClimbGoesOnWhereTheResponseTimeStaysBelow) {
   PeakFinder finder{PeakFinderOptions()};
   for (int turn = 0; turn < 2; ++turn) finder.add(peak_sample_of(10, 3000, 1000, 20));
