@@ -173,9 +173,10 @@ Expected<void> Run::start_servers() {
     memory_ = std::move(*limit);
     group_file = memory_->entrance();
   }
+  auto proxy_options = options_.proxy_options;
+  if (is_of_variant(request_.cell)) proxy_options["event-method"] = request_.cell.event_method;
   auto proxy = start_server(
-      proxy_,
-      proxy_command(programs_.proxy, caches, log_path("access.log"), options_.proxy_options),
+      proxy_, proxy_command(programs_.proxy, caches, log_path("access.log"), proxy_options),
       "proxy.log", group_file);
   if (!proxy) return proxy.error();
   addresses_.proxy = *proxy;
