@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "proxy/config_file.h"
+#include "storage/base/event_method.h"
 #include "storage/base/path_fault.h"
 
 namespace proxy {
@@ -197,6 +198,15 @@ std::vector<TextOption> main_options() {
       {"workers", "1", "threads that serve; this version has one",
        [](const std::string& text, Config&) -> const char* {
          return text == "1" ? nullptr : "1: this version serves with one thread";
+       }},
+      {"event-method", "",
+       "epoll, select or io_uring: how the event loop learns what sockets are ready; another one "
+       "than "
+       "the program's own is another program beside it",
+       [](const std::string& text, Config& c) -> const char* {
+         if (!storage::is_event_method(text)) return "epoll, select or io_uring";
+         c.event_method = text;
+         return nullptr;
        }},
       {"access-log", "", "file to append to, in Squid's native format",
        [](const std::string& text, Config& c) -> const char* {

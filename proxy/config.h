@@ -70,7 +70,8 @@ struct Config {
   std::optional<storage::HostPort> admin;
   std::vector<AddressRange> allow;  ///< Clients beside loopback.
   std::set<uint16_t> connect_ports{443};
-  std::string via_name;  ///< Empty: made up at the start.
+  std::string event_method;  ///< As is_event_method() has it; empty: the program's own.
+  std::string via_name;      ///< Empty: made up at the start.
   bool add_forwarded_for = true;
   unsigned heuristic_percent = 10;
   std::chrono::nanoseconds stale_if_error{0};

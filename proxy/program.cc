@@ -20,6 +20,7 @@
 #include "proxy/test_delay.h"
 #include "storage/base/await.h"
 #include "storage/base/clock.h"
+#include "storage/base/event_method.h"
 #include "storage/check.h"
 #include "storage/layout/memory_front.h"
 
@@ -80,8 +81,11 @@ std::string fit_descriptor_limit(Config& config) {
   constexpr uint64_t kReserve = 64;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
-  if (limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
+  const auto waited_for_max = static_cast<rlim_t>(storage::event_descriptors_max());
+  const rlim_t most = std::min(limit.rlim_max, waited_for_max);
+  if (limit.rlim_cur != most) {
+    // One that the event loop can't wait for must not come to be.
+    limit.rlim_cur = most;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
   }
   // A client may need a file besides its connection.
@@ -95,9 +99,11 @@ std::string fit_descriptor_limit(Config& config) {
   limits.origin_connections_total_max =
       std::min(limits.origin_connections_total_max, std::max<uint64_t>(1, shared / 4));
   return "at most " + std::to_string(limits.connections_max) + " client connections and " +
-         std::to_string(limits.origin_connections_total_max) +
-         " to origins at once: the limit on open files is " + std::to_string(open_max) +
-         " (ulimit -Hn)";
+         std::to_string(limits.origin_connections_total_max) + " to origins at once: " +
+         (open_max == waited_for_max
+              ? "the event method " + std::string(storage::own_event_method()) + " waits for " +
+                    std::to_string(open_max) + " open files at most"
+              : "the limit on open files is " + std::to_string(open_max) + " (ulimit -Hn)");
 }
 
 std::string made_up_name() {
@@ -232,6 +238,13 @@ int run_program(const std::vector<std::string>& arguments) {
   if (!line.error.empty()) {
     complain(line.error);
     return kExitUsage;
+  }
+  if (!line.config.event_method.empty()) {
+    const std::string fault = storage::take_event_method(line.config.event_method, arguments);
+    if (!fault.empty()) {
+      complain("--event-method " + fault);
+      return kExitFailed;
+    }
   }
   switch (line.action) {
     case Action::kShowText:

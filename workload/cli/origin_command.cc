@@ -1,12 +1,14 @@
 // `cacheoff origin`: the origin server of the workload, alone.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <csignal>
 #include <cstring>
 #include <iostream>
 
 #include "storage/base/clock.h"
+#include "storage/base/event_method.h"
 #include "storage/base/units.h"
 #include "workload/cli/command.h"
 #include "workload/cli/count_option.h"
@@ -36,6 +38,10 @@ po::options_description described_options() {
   add("idle-timeout", po::value<std::string>()->default_value("15s"),
       "a connection that is idle for so long is closed");
   add("threads", po::value<CountOption>()->default_value(1), "threads that serve, 1 to 256");
+  add("event-method", po::value<std::string>(),
+      "epoll, select or io_uring: how the event loop learns what sockets are ready; another one "
+      "than "
+      "the program's own is another program beside it");
   add("test-faults", po::bool_switch(),
       "obey ?fault=truncate|reset|stall|chunked|chunked-no-end|no-length|error in URLs");
   add("help", "this text");
@@ -75,11 +81,12 @@ std::string read_options(const po::variables_map& values, OriginOptions& options
   return {};
 }
 
-/// Every connection takes a descriptor; the hard limit is the only one that protects anything.
+/// Every connection takes a descriptor; the hard limit is the only one that protects anything, and
+/// what the event loop can't wait for must not come to be.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
+  limit.rlim_cur = std::min(limit.rlim_max, static_cast<rlim_t>(storage::event_descriptors_max()));
   // Where this fails the origin serves as many connections as it may.
   setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -131,6 +138,20 @@ int run_origin_command(const std::vector<std::string>& arguments) {
     if (const auto problem = read_options(values, options); !problem.empty()) {
       std::cerr << "cacheoff origin: " << problem << '\n';
       return kExitUsage;
+    }
+    if (values.count("event-method") != 0) {
+      const auto method = values["event-method"].as<std::string>();
+      if (!storage::is_event_method(method)) {
+        std::cerr << "cacheoff origin: --event-method '" << method << "': right would be one of "
+                  << storage::event_method_names() << '\n';
+        return kExitUsage;
+      }
+      std::vector<std::string> words = arguments;
+      words.insert(words.begin(), "origin");
+      if (const auto fault = storage::take_event_method(method, words); !fault.empty()) {
+        std::cerr << "cacheoff origin: --event-method " << fault << '\n';
+        return kExitFailed;
+      }
     }
     return serve_until_signal(options);
   } catch (const po::error& problem) {

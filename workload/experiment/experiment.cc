@@ -59,6 +59,7 @@ CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) 
   result.scheme = cell.scheme;
   result.filesystem = cell.filesystem;
   result.mount_options = cell.mount_options;
+  result.event_method = cell.event_method;
   result.device = device_name(cell, options);
   result.disks = cell.disks;
   // What fill ratios refer to, also where nothing is kept.
@@ -258,6 +259,7 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
       {"scheme", cell.scheme},
       {"filesystem", cell.filesystem},
       {"mount_options", cell.mount_options},
+      {"event_method", cell.event_method},
       {"disks", cell.disks},
       {"device_size_bytes", device_size_of_cell(cell, options_.cache_size_bytes)},
       {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},

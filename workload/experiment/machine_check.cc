@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "storage/base/event_method.h"
 #include "storage/base/units.h"
 #include "workload/experiment/memory_limit.h"
 #include "workload/filesystem/cache_device.h"
@@ -21,6 +23,7 @@ namespace {
 
 /// Of an image that a filesystem is tried on; mkfs writes a share of the size.
 constexpr uint64_t kTrialBytesMax = storage::kMiB * 1024;
+constexpr auto kTrialTimeMax = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -40,7 +43,29 @@ MachineCheck::MachineCheck(const ExperimentOptions& options, std::filesystem::pa
 
 std::string MachineCheck::why_not(const CellPlan& cell) {
   if (auto missing = why_no_system(cell.scheme); !missing.empty()) return missing;
-  return no_memory_limit_.empty() ? why_not_place(cell) : no_memory_limit_;
+  if (!no_memory_limit_.empty()) return no_memory_limit_;
+  const std::string no_method = is_of_variant(cell) ? why_not_method(cell.event_method) : "";
+  return no_method.empty() ? why_not_place(cell) : no_method;
+}
+
+std::string MachineCheck::why_not_method(const std::string& method) {
+  const auto known = tried_methods_.find(method);
+  if (known != tried_methods_.end()) return known->second;
+  // All programs lie side by side.
+  const auto proxy = disk_program_.parent_path() / "cacheoff-proxy";
+  const std::filesystem::path variant = storage::event_method_program(proxy.string(), method);
+  std::string& reason = tried_methods_[method];
+  std::error_code failure;
+  if (!std::filesystem::exists(variant, failure)) {
+    reason = variant.filename().string() +
+             " is not built; build it: cmake -DCACHEOFF_EVENT_METHODS=" + method;
+  } else if (const auto tried = output_of(
+                 {variant.string(), "--event-method", method, "--list-schemes"}, kTrialTimeMax);
+             !tried) {
+    reason = "the event method " + method + " does not work here: cacheoff-proxy --event-method " +
+             method + " says why";
+  }
+  return reason;
 }
 
 std::string MachineCheck::why_not_place(const CellPlan& cell) {

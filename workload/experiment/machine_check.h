@@ -31,6 +31,7 @@ class MachineCheck {
  private:
   std::string try_out(const CellPlan& cell) const;
   std::string why_not_place(const CellPlan& cell);
+  std::string why_not_method(const std::string& method);
 
   const ExperimentOptions& options_;
   std::filesystem::path disk_program_;
@@ -39,6 +40,7 @@ class MachineCheck {
   std::string no_mounts_;        ///< Why nothing can be mounted; empty where it can.
   std::optional<std::string> no_disks_;  ///< Why there are no modelled disks; empty: there are.
   std::map<std::pair<std::string, std::string>, std::string> tried_;
+  std::map<std::string, std::string> tried_methods_;
 };
 
 /// Whether anything of the experiment is mounted or lies on a device, so that it needs root.

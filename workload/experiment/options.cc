@@ -186,7 +186,21 @@ Expected<void> check_quick(ExperimentOptions&, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 30> kOptions{{
+Expected<void> set_event_methods(ExperimentOptions& options,
+                                 const std::vector<std::string>& values) {
+  auto methods = list_of_different("event-method", values);
+  if (!methods) return methods.error();
+  for (const auto& method : *methods) {
+    if (storage::is_event_method(method)) continue;
+    return usage_problem("--event-method '" + method + "': there are " +
+                         std::string(storage::event_method_names()));
+  }
+  if (methods->empty()) return usage_problem("--event-method: give at least one, e.g. epoll");
+  options.event_methods = std::move(*methods);
+  return {};
+}
+
+constexpr std::array<OptionRow, 31> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; other proxies: squid:ufs squid:aufs squid:diskd "
      "squid:rock squid:memory nginx varnish:malloc varnish:file trafficserver; webproxy[:ENGINE] "
@@ -203,6 +217,9 @@ constexpr std::array<OptionRow, 30> kOptions{{
      set_mkfs},
     {"disks", "LIST", "numbers of cache directories, each on a device of its own, e.g. 0,1,2 (1)",
      true, set_disks},
+    {"event-method", "LIST",
+     "how the proxy's event loop waits for sockets: epoll, select, io_uring (epoll)", true,
+     set_event_methods},
     {"device-path", "PATH",
      "a real device instead of images; all it holds is lost; repeat for more disks", true,
      set_device_paths},
@@ -361,6 +378,7 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   std::vector<std::string> disks;
   for (const unsigned number : options.disks) disks.push_back(std::to_string(number));
   out["disks"] = list(disks);
+  if (options.was_given("event-method")) out["event-method"] = list(options.event_methods);
   if (!options.device_paths.empty()) out["device-path"] = list(options.device_paths);
   if (options.device_profile) out["device"] = options.device;
   if (options.dirty_limit_bytes > 0) {

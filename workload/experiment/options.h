@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/event_method.h"
 #include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/memory_demand.h"
@@ -31,8 +32,10 @@ struct ExperimentOptions {
   std::vector<std::string> mounts{""};  ///< Sets of mount options; empty is the default.
   std::map<std::string, std::string> mkfs_options;  ///< By filesystem: words for its mkfs.
   std::vector<unsigned> disks{1};                   ///< Numbers of cache directories.
-  std::vector<std::string> device_paths;            ///< Real devices; empty: images.
-  std::string device = "native";                    ///< Or a profile's name or file.
+  /// How the proxy's event loop waits; the program's own is the default.
+  std::vector<std::string> event_methods{std::string(storage::own_event_method())};
+  std::vector<std::string> device_paths;  ///< Real devices; empty: images.
+  std::string device = "native";          ///< Or a profile's name or file.
   /// What `device` names; nothing for native. Read once, so that all runs have the same.
   std::optional<disk::DiskProfile> device_profile;
   uint64_t dirty_limit_bytes = 0;  ///< Of each device; 0 is the machine's own.

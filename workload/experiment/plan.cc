@@ -4,8 +4,11 @@
 #include <set>
 #include <sstream>
 
+#include "storage/base/event_method.h"
 #include "storage/base/random.h"
 #include "workload/experiment/place_options.h"
+#include "workload/experiment/webproxy_run.h"
+#include "workload/system/registry.h"
 
 namespace workload {
 namespace {
@@ -25,8 +28,9 @@ std::string cell_name(const CellPlan& cell) {
   std::string name = name_part(cell.scheme);
   if (!cell.filesystem.empty()) name += "-" + name_part(cell.filesystem);
   if (!cell.mount_options.empty()) name += "-" + name_part(cell.mount_options);
-  const std::string disks = cell.disks > 1 ? "-" + std::to_string(cell.disks) + "disks" : "";
-  return name.substr(0, 80 - disks.size()) + disks;
+  std::string end = cell.disks > 1 ? "-" + std::to_string(cell.disks) + "disks" : "";
+  if (is_of_variant(cell)) end += "-" + name_part(cell.event_method);
+  return name.substr(0, 80 - end.size()) + end;
 }
 
 std::string unique_name(std::set<std::string>& taken, const CellPlan& cell) {
@@ -134,6 +138,10 @@ std::vector<std::string> schemes_of(const ExperimentOptions& options) {
 
 }  // namespace
 
+bool is_of_variant(const CellPlan& cell) {
+  return !cell.event_method.empty() && cell.event_method != storage::own_event_method();
+}
+
 Expected<std::vector<SchemeRow>> parse_scheme_list(std::string_view text) {
   std::vector<SchemeRow> rows;
   std::istringstream lines{std::string(text)};
@@ -191,11 +199,17 @@ Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<Sch
         extra != options.scheme_options.end()) {
       cell.scheme_options = extra->second;
     }
-    if (!row->needs_path) {
-      add(cell, *row);
-      continue;
+    // Only our own proxy's is ours to choose.
+    const bool is_own = !is_webproxy(name) && !is_other_system(name);
+    const std::vector<std::string> without{""};
+    for (const auto& method : is_own ? options.event_methods : without) {
+      cell.event_method = method;
+      if (!row->needs_path) {
+        add(cell, *row);
+        continue;
+      }
+      for (const auto& placed : cells_on_filesystems(cell, options)) add(placed, *row);
     }
-    for (const auto& on_filesystem : cells_on_filesystems(cell, options)) add(on_filesystem, *row);
   }
   if (plan.cells.empty() && plan.skipped.empty()) {
     return usage_problem("every cell is excluded; nothing is left to run");

@@ -33,7 +33,11 @@ struct CellPlan {
   bool needs_path = false;
   unsigned disks = 0;          ///< Cache directories; 0 where the scheme needs no path.
   std::string scheme_options;  ///< Added to --cache-dir; may be empty.
+  std::string event_method;    ///< Of the proxy; empty where the cell has none.
 };
+
+/// Whether the cell's proxy is another program than the ordinary one, for its event method.
+bool is_of_variant(const CellPlan& cell);
 
 /// A cell that is not run.
 struct SkippedCell {

@@ -174,6 +174,7 @@ Expected<void> Run::start_system() {
   run.share_bytes = cache_share_bytes(request_.cell, options_.cache_size_bytes);
   run.cache_paths = places_->paths();
   run.options = options_of_system(kind_, options_);
+  if (is_of_variant(request_.cell)) run.options["event-method"] = request_.cell.event_method;
   run.folder = std::filesystem::absolute(request_.folder);
   run.origin = *addresses_.origin;
   system_ = std::make_unique<RunningSystem>(SystemStart{kind_, std::move(run), run_name(request_),

@@ -124,7 +124,7 @@ std::string table_html(const std::vector<SummaryRow>& rows) {
   out += table_head() + "<tbody>\n";
   for (const auto& row : rows) {
     out += row.valid ? "<tr>" : "<tr class=\"invalid\">";
-    out += "<th scope=\"row\">" + html_escape(row.scheme) + "</th>" +
+    out += "<th scope=\"row\">" + html_escape(scheme_text(row)) + "</th>" +
            html_text_cell(place_text(row)) + options_cell(row.mount_options);
     out +=
         sorted_cell(row.throughput_rps.median, estimate_html(row.throughput_rps, marks_html(row)));

@@ -35,6 +35,7 @@ boost::json::object cell_to_json(const CellResult& cell) {
   out["scheme"] = cell.scheme;
   out["filesystem"] = cell.filesystem;
   out["mount_options"] = cell.mount_options;
+  out["event_method"] = cell.event_method.empty() ? nullptr : boost::json::value(cell.event_method);
   out["device"] = cell.device;
   out["disks"] = cell.disks;
   out["cache_size_bytes"] = cell.cache_size_bytes;
@@ -125,6 +126,7 @@ Expected<CellResult> cell_from_json(const boost::json::object& json, const std::
   cell.scheme = reader.text("scheme");
   cell.filesystem = reader.text("filesystem");
   cell.mount_options = reader.text("mount_options");
+  cell.event_method = text_at(json, "event_method");  // older results have none
   cell.device = reader.text("device");
   cell.disks = reader.count("disks");
   cell.cache_size_bytes = reader.count("cache_size_bytes");

@@ -32,6 +32,7 @@ struct CellResult {
   std::string scheme;
   std::string filesystem;     ///< Empty where the scheme keeps nothing on a filesystem.
   std::string mount_options;  ///< Empty for the default.
+  std::string event_method;   ///< Of the proxy; empty where there is none, or not known.
   std::string device;         ///< `native`.
   uint64_t disks = 0;         ///< Cache directories.
   uint64_t cache_size_bytes = 0;

@@ -127,6 +127,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.scheme = cell.scheme;
   row.filesystem = cell.filesystem;
   row.mount_options = cell.mount_options;
+  row.event_method = cell.event_method;
   row.disks = cell.disks;
   row.is_cache = cell.system != kNoCacheSystem;
   row.throughput_rps = cell_estimate(cell, "throughput_rps");
@@ -197,7 +198,7 @@ std::string text_or_dash(const std::string& text) {
 }
 
 std::vector<std::string> text_fields(const SummaryRow& row) {
-  return {one_line(row.scheme),
+  return {one_line(scheme_text(row)),
           text_or_dash(place_text(row)),
           text_or_dash(row.mount_options),
           estimate_text(row.throughput_rps),
@@ -245,7 +246,7 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
                                                "operations", "evictions", "write_amplification",
                                                "io_per_request", "disk_per_request", "declined"}};
   for (const auto& row : rows) {
-    lines.push_back({one_line(row.scheme), text_or_dash(place_text(row)),
+    lines.push_back({one_line(scheme_text(row)), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options), whole_text(row.store_operations),
                      whole_text(row.store_evictions), figure_text(row.write_amplification),
                      figure_text(row.io_per_request), figure_text(row.disk_operations_per_request),
@@ -263,8 +264,8 @@ std::string cost_table(const std::vector<SummaryRow>& rows) {
   std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options"}};
   for (const auto& column : kCostColumns) lines.front().emplace_back(column.title);
   for (const auto& row : rows) {
-    lines.push_back(
-        {one_line(row.scheme), text_or_dash(place_text(row)), text_or_dash(row.mount_options)});
+    lines.push_back({one_line(scheme_text(row)), text_or_dash(place_text(row)),
+                     text_or_dash(row.mount_options)});
     for (auto& field : cost_fields(row.costs)) lines.back().push_back(std::move(field));
   }
   return layout(lines, {3, 2 + kCostColumns.size()}) +
@@ -311,6 +312,11 @@ std::string numbers(const std::optional<double>& value) {
 }
 
 }  // namespace
+
+std::string scheme_text(const SummaryRow& row) {
+  const bool usual = row.event_method.empty() || row.event_method == "epoll";
+  return usual ? row.scheme : row.scheme + ", " + row.event_method;
+}
 
 std::string place_text(const SummaryRow& row) {
   return row.filesystem + (row.disks > 1 ? " x" + std::to_string(row.disks) : "");
@@ -408,7 +414,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks,"
       "disk_operations_per_request";
   for (const auto& column : kCostColumns) out += ',' + std::string(column.csv_title);
-  out += '\n';
+  out += ",event_method\n";
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -429,7 +435,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
     out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + ',' +
            numbers(row.disk_operations_per_request);
     for (const auto& cost : row.costs) out += ',' + numbers(cost);
-    out += '\n';
+    out += ',' + csv_field(row.event_method) + '\n';
   }
   return out;
 }

@@ -28,7 +28,8 @@ struct SummaryRow {
   std::string scheme;
   std::string filesystem;
   std::string mount_options;
-  uint64_t disks = 0;    ///< Cache directories, each on a device of its own.
+  std::string event_method;  ///< Of the proxy; empty where there is none, or not known.
+  uint64_t disks = 0;        ///< Cache directories, each on a device of its own.
   bool is_cache = true;  ///< False: files straight on the filesystem, the cell's scheme webproxy.
   Estimate throughput_rps;
   Estimate response_time_ms;  ///< Of the runs' means.
@@ -56,6 +57,9 @@ struct SummaryRow {
 /// What a row that is no cache is marked with, explained.
 inline constexpr const char* kNoCacheText =
     "no cache: whole files read or created a second, straight on the filesystem and without HTTP";
+
+/// The scheme, and the proxy's event method where it is another than epoll: `coss, select`.
+std::string scheme_text(const SummaryRow& row);
 
 /// The filesystem, and on how many disks where there are several: `ext4 x3`.
 std::string place_text(const SummaryRow& row);

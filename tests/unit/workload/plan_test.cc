@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/base/event_method.h"
 #include "workload/report/results.h"
 
 namespace workload {
@@ -38,6 +39,25 @@ ExperimentOptions three_schemes() {
   ExperimentOptions options;
   options.schemes = {"none", "memory", "ufs"};
   return options;
+}
+
+TEST(MakePlan, EachEventMethodIsACellAndTheOrdinaryOneHasTheOrdinaryName) {
+  ExperimentOptions options;
+  options.schemes = {"memory", "ufs"};
+  const std::string own(storage::own_event_method());
+  const std::string other = own == "select" ? "epoll" : "select";
+  options.event_methods = {own, other};
+  const auto check = [&](const CellPlan& cell) {
+    return cell.scheme == "ufs" && is_of_variant(cell) ? "is not built" : "";
+  };
+  const auto plan = make_plan(options, kSchemes, check);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(names_of(*plan), ElementsAre("memory", "memory-" + other, "ufs-here"));
+  EXPECT_EQ(plan->cells[0].event_method, own);
+  EXPECT_EQ(plan->cells[1].event_method, other);
+  ASSERT_EQ(plan->skipped.size(), 1U);
+  EXPECT_EQ(plan->skipped[0].name, "ufs-here-" + other);
+  EXPECT_EQ(plan->skipped[0].reason, "is not built");
 }
 
 TEST(SchemeList, ReadsRowsAndRefusesOthers) {
