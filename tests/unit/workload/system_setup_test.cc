@@ -154,6 +154,22 @@ TEST(SystemRegistry, NamesSchemesAsTheCommandLineDoes) {
   EXPECT_FALSE(is_other_system("ufs"));
 }
 
+TEST(SystemRegistry, WhatKeepsObjectsInMemoryIsOneCellAndNoneTakesABareDevice) {
+  ExperimentOptions options;
+  options.schemes = {"squid:ufs", "squid:memory", "varnish:malloc"};
+  options.filesystems = {"here", "ext4", "raw"};
+  const auto plan =
+      make_plan(options, system_scheme_rows(), [](const CellPlan&) { return std::string(); });
+  ASSERT_TRUE(plan) << plan.error().text;
+  std::vector<std::string> names;
+  for (const auto& cell : plan->cells) names.push_back(cell.name);
+  EXPECT_THAT(names, testing::ElementsAre("squid-ufs-here", "squid-ufs-ext4", "squid-memory",
+                                          "varnish-malloc"));
+  ASSERT_EQ(plan->skipped.size(), 1U);
+  EXPECT_EQ(plan->skipped[0].name, "squid-ufs-raw");
+  EXPECT_THAT(plan->skipped[0].reason, HasSubstr("block device"));
+}
+
 TEST(SystemRegistry, AMissingProgramIsTheReasonForASkippedCell) {
   EXPECT_EQ(why_no_system("ufs"), "");
   for (const auto& kind : other_systems()) {
