@@ -38,6 +38,7 @@ void Directives::replace(const std::map<std::string, std::string>& options,
                         name, value});
       continue;
     }
+    section = first->section;
     first->value = value;
     const auto from = value.empty() ? first : std::next(first);
     lines_.erase(std::remove_if(from, lines_.end(), is_meant), lines_.end());

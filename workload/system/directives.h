@@ -14,10 +14,10 @@ class Directives {
  public:
   void add(std::string section, std::string name, std::string value);
 
-  /// For each option: replaces all directives of that name by one with its value, in the section
-  /// where the first stood; an empty value removes them. What is not there is added to the section
-  /// that `section_of` names for it. An option `SECTION.NAME` concerns that section alone, where
-  /// there is one of that name.
+  /// For each option: replaces all directives of that name in a section, the first that has one, by
+  /// one with its value; an empty value removes them. What is not there is added to the section
+  /// that `section_of` names for it. An option `SECTION.NAME` concerns that section, where there is
+  /// one of that name.
   void replace(const std::map<std::string, std::string>& options,
                const std::map<std::string, std::string, std::less<>>& section_of,
                const std::string& default_section);

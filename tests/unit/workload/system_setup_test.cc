@@ -36,7 +36,7 @@ SystemRun system_run(const std::string& scheme, size_t disks) {
   return run;
 }
 
-std::string text_of(const SystemSetup& setup, const std::string& name) {
+std::string setup_text(const SystemSetup& setup, const std::string& name) {
   for (const auto& file : setup.files) {
     if (file.name == name) return file.text;
   }
@@ -61,25 +61,25 @@ TEST(SystemSetup, EachSystemListensWhereItIsToldAndKeepsItsFilesInTheRunsFolders
 }
 
 TEST(SystemSetup, SquidHasACacheDirForEachDiskOrAllOfItInMemory) {
-  auto text = text_of(set_up_squid(system_run("squid:diskd", 2)), "squid.conf");
+  auto text = setup_text(set_up_squid(system_run("squid:diskd", 2)), "squid.conf");
   EXPECT_THAT(text, HasSubstr("cache_dir diskd /cache/0 256 16 256 Q1=64 Q2=72\n"
                               "cache_dir diskd /cache/1 256 16 256 Q1=64 Q2=72\n"));
   EXPECT_THAT(text, HasSubstr("cache_mem 0 MB\n"));
   // A cache_dir takes its limit from what stands before it.
   EXPECT_LT(text.find("maximum_object_size "), text.find("cache_dir "));
-  text = text_of(set_up_squid(system_run("squid:memory", 0)), "squid.conf");
+  text = setup_text(set_up_squid(system_run("squid:memory", 0)), "squid.conf");
   EXPECT_THAT(text, AllOf(HasSubstr("cache_mem 256 MB\n"), Not(HasSubstr("cache_dir "))));
   auto run = system_run("squid:ufs", 1);
   run.cell.scheme_options = "64 128";
-  EXPECT_THAT(text_of(set_up_squid(run), "squid.conf"),
+  EXPECT_THAT(setup_text(set_up_squid(run), "squid.conf"),
               HasSubstr("cache_dir ufs /cache/0 256 64 128\n"));
 }
 
 TEST(SystemSetup, NginxSplitsItsClientsOverSeveralDisks) {
-  const auto one = text_of(set_up_nginx(system_run("nginx", 1)), "nginx.conf");
+  const auto one = setup_text(set_up_nginx(system_run("nginx", 1)), "nginx.conf");
   EXPECT_THAT(one, AllOf(HasSubstr("proxy_cache disk1;"), Not(HasSubstr("split_clients")),
                          HasSubstr("max_size=256m"), HasSubstr("worker_processes 1;")));
-  const auto three = text_of(set_up_nginx(system_run("nginx", 3)), "nginx.conf");
+  const auto three = setup_text(set_up_nginx(system_run("nginx", 3)), "nginx.conf");
   EXPECT_THAT(three, AllOf(HasSubstr("33% disk1;\n    33% disk2;\n    * disk3;"),
                            HasSubstr("proxy_cache $cacheoff_zone;"),
                            HasSubstr("proxy_cache_path /cache/2 keys_zone=disk3:")));
@@ -88,10 +88,10 @@ TEST(SystemSetup, NginxSplitsItsClientsOverSeveralDisks) {
 TEST(SystemSetup, VarnishChoosesAmongItsStorages) {
   const auto one = set_up_varnish(system_run("varnish:file", 1));
   EXPECT_THAT(one.command, Contains("disk1=file,/cache/0/store,268435456"));
-  EXPECT_THAT(text_of(one, "cache.vcl"), Not(HasSubstr("beresp.storage")));
+  EXPECT_THAT(setup_text(one, "cache.vcl"), Not(HasSubstr("beresp.storage")));
   const auto two = set_up_varnish(system_run("varnish:file", 2));
   EXPECT_THAT(
-      text_of(two, "cache.vcl"),
+      setup_text(two, "cache.vcl"),
       AllOf(HasSubstr("if (std.random(0, 2) < 1.0) { set beresp.storage = storage.disk1; }"),
             HasSubstr("else { set beresp.storage = storage.disk2; }")));
   EXPECT_THAT(set_up_varnish(system_run("varnish:malloc", 0)).command,
@@ -100,24 +100,19 @@ TEST(SystemSetup, VarnishChoosesAmongItsStorages) {
 
 TEST(SystemSetup, TrafficServerHasALineOfStorageForEachDisk) {
   const auto setup = set_up_trafficserver(system_run("trafficserver", 2));
-  EXPECT_EQ(text_of(setup, "etc/storage.config"), "/cache/0 268435456\n/cache/1 268435456\n");
+  EXPECT_EQ(setup_text(setup, "etc/storage.config"), "/cache/0 268435456\n/cache/1 268435456\n");
   EXPECT_THAT(
-      text_of(setup, "etc/records.config"),
+      setup_text(setup, "etc/records.config"),
       AllOf(HasSubstr("CONFIG proxy.config.exec_thread.limit INT 1\n"),
             HasSubstr("CONFIG proxy.config.http.server_ports STRING 3128:ip-in=127.0.0.1")));
 }
 
 TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
   auto run = system_run("nginx", 1);
-  run.options = {{"worker_processes", "2"},
-                 {"use", "select"},
-                 {"gzip", "on"},
-                 {"access_log", "off"},
-                 {"server_tokens", ""},
-                 {"multi_accept", "on"},
-                 {"upstream.keepalive", "8"},
-                 {"http.keepalive_requests", "5"}};
-  const auto text = text_of(set_up_nginx(run), "nginx.conf");
+  run.options = {{"worker_processes", "2"},   {"use", "select"},          {"gzip", "on"},
+                 {"access_log", "off"},       {"server_tokens", ""},      {"multi_accept", "on"},
+                 {"upstream.keepalive", "8"}, {"keepalive_requests", "5"}};
+  const auto text = setup_text(set_up_nginx(run), "nginx.conf");
   EXPECT_THAT(text, AllOf(HasSubstr("\nworker_processes 2;"), Not(HasSubstr("worker_processes 1")),
                           HasSubstr("  access_log off;"), Not(HasSubstr("access.log squid")),
                           Not(HasSubstr("server_tokens")), HasSubstr("  gzip on;"),
@@ -129,7 +124,7 @@ TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
 
   run = system_run("squid:ufs", 1);
   run.options = {{"cache_mem", "64 MB"}, {"read_ahead_gap", "64 KB"}};
-  EXPECT_THAT(text_of(set_up_squid(run), "squid.conf"),
+  EXPECT_THAT(setup_text(set_up_squid(run), "squid.conf"),
               AllOf(HasSubstr("cache_mem 64 MB\n"), Not(HasSubstr("cache_mem 0 MB")),
                     HasSubstr("read_ahead_gap 64 KB\n")));
   run = system_run("varnish:malloc", 0);
@@ -138,7 +133,7 @@ TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
   run = system_run("trafficserver", 1);
   run.options = {{"proxy.config.exec_thread.limit", "2"},
                  {"proxy.config.http.cache.heuristic_lm_factor", "0.5"}};
-  EXPECT_THAT(text_of(set_up_trafficserver(run), "etc/records.config"),
+  EXPECT_THAT(setup_text(set_up_trafficserver(run), "etc/records.config"),
               AllOf(HasSubstr("exec_thread.limit INT 2\n"), Not(HasSubstr("limit INT 1\n")),
                     HasSubstr("heuristic_lm_factor FLOAT 0.5\n")));
 }
@@ -152,6 +147,22 @@ TEST(SystemRegistry, NamesSchemesAsTheCommandLineDoes) {
   EXPECT_EQ(system_of_scheme("squid:rock").system, "squid");
   EXPECT_EQ(system_of_scheme("rock").system, "cacheoff-proxy");
   EXPECT_FALSE(is_other_system("ufs"));
+}
+
+TEST(SystemRegistry, WhatKeepsObjectsInMemoryIsOneCellAndNoneTakesABareDevice) {
+  ExperimentOptions options;
+  options.schemes = {"squid:ufs", "squid:memory", "varnish:malloc"};
+  options.filesystems = {"here", "ext4", "raw"};
+  const auto plan =
+      make_plan(options, system_scheme_rows(), [](const CellPlan&) { return std::string(); });
+  ASSERT_TRUE(plan) << plan.error().text;
+  std::vector<std::string> names;
+  for (const auto& cell : plan->cells) names.push_back(cell.name);
+  EXPECT_THAT(names, testing::ElementsAre("squid-ufs-here", "squid-ufs-ext4", "squid-memory",
+                                          "varnish-malloc"));
+  ASSERT_EQ(plan->skipped.size(), 1U);
+  EXPECT_EQ(plan->skipped[0].name, "squid-ufs-raw");
+  EXPECT_THAT(plan->skipped[0].reason, HasSubstr("block device"));
 }
 
 TEST(SystemRegistry, AMissingProgramIsTheReasonForASkippedCell) {
