@@ -13,17 +13,9 @@ namespace {
 
 constexpr auto kAskVersionTimeMax = std::chrono::seconds(10);
 
-constexpr SystemKind kOwnProxy{"cacheoff-proxy",
-                               "",
-                               "cacheoff-proxy",
-                               "",
-                               "our own proxy",
-                               true,
-                               SystemThreads::kEventLoop,
-                               true,
-                               HitsInLog::kAsOurs,
-                               "",
-                               set_up_own_proxy};
+constexpr SystemKind kOwnProxy{"cacheoff-proxy",   "",   "cacheoff-proxy",          "",
+                               "our own proxy",    true, SystemThreads::kEventLoop, true,
+                               HitsInLog::kAsOurs, "",   set_up_own_proxy};
 
 constexpr std::string_view kSquidTaken =
     " http_port cache_dir access_log cache_log pid_filename coredump_dir cache_effective_user ";
