@@ -104,8 +104,8 @@ TEST_P(SystemsTest, ServesTheWorkloadWithoutAnError) {
   const auto results = json::parse(read_file(folder_ / "out/results.json")).as_object();
   ASSERT_EQ(results.at("cells").as_array().size(), 1U);
   const auto cell = results.at("cells").as_array()[0].as_object();
-  EXPECT_EQ(cell.at("system"), std::string(kind.system));
-  EXPECT_EQ(cell.at("scheme"), scheme);
+  EXPECT_EQ(cell.at("system").as_string(), kind.system);
+  EXPECT_EQ(cell.at("scheme").as_string(), scheme);
   ASSERT_EQ(cell.at("runs").as_array().size(), 1U);
   const auto run = cell.at("runs").as_array()[0].as_object();
   EXPECT_TRUE(run.at("failure").is_null()) << run.at("failure");
