@@ -222,7 +222,7 @@ TEST(PeakFinder, WhatWasUnderWayBeforeIsNoOverload) {
   sample.length_s = 0.2;
   sample.unfinished = 1200;
   EXPECT_TRUE(PeakFinder{options}.urgent(sample));
-  EXPECT_FALSE(PeakFinder(options, 1150).urgent(sample));
+  EXPECT_FALSE(PeakFinder(options, 1190).urgent(sample));
 }
 
 TEST(PeakFinder, TheClimbGoesOnWhereTheResponseTimeStaysBelow) {
