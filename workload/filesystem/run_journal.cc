@@ -165,6 +165,11 @@ bool is_running(const ProcessIdentity& process) {
   return parse_start_ticks(stat) == process.start_ticks && parse_process_state(stat) != 'Z';
 }
 
+bool is_number_of_another(const ProcessIdentity& process) {
+  const std::string stat = stat_of(process.pid);
+  return !stat.empty() && parse_start_ticks(stat) != process.start_ticks;
+}
+
 Expected<JournalContent> parse_journal(std::string_view text) {
   std::istringstream lines{std::string(text)};
   std::string line;

@@ -46,6 +46,9 @@ std::optional<ProcessIdentity> process_of_name(std::string_view name);
 /// Whether that very process still runs.
 bool is_running(const ProcessIdentity& process);
 
+/// Whether its number belongs to another process by now. One that waits to be reaped still has it.
+bool is_number_of_another(const ProcessIdentity& process);
+
 /// Something that was about to be made, in the order of making.
 struct JournalEntry {
   enum class Kind {

@@ -102,8 +102,10 @@ TEST(ProcessIdentity, ANumberUsedAgainIsAnotherProcess) {
   ProcessIdentity self = own_identity();
   EXPECT_GT(self.start_ticks, 0U);
   EXPECT_TRUE(is_running(self));
+  EXPECT_FALSE(is_number_of_another(self));
   self.start_ticks += 1;
   EXPECT_FALSE(is_running(self));
+  EXPECT_TRUE(is_number_of_another(self));
   self = own_identity();
   self.boot_id = "another boot";
   EXPECT_FALSE(is_running(self));
