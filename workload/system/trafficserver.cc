@@ -54,7 +54,8 @@ Directives traffic_records(const SystemRun& run) {
 
 std::string records_text(const SystemRun& run) {
   std::string text;
-  for (const auto& line : traffic_records(run).lines()) {
+  const Directives records = traffic_records(run);
+  for (const auto& line : records.lines()) {
     text += "CONFIG " + line.name + " " + typed(line.value) + "\n";
   }
   return text;

@@ -70,7 +70,8 @@ SystemSetup set_up_varnish(const SystemRun& run) {
     add_storage(storage_name(i) + "=file," + run.cache_paths[i] + "/store," +
                 std::to_string(run.share_bytes) + more);
   }
-  for (const auto& line : varnish_parameters(run).lines()) {
+  const Directives parameters = varnish_parameters(run);
+  for (const auto& line : parameters.lines()) {
     setup.command.insert(setup.command.end(), {"-p", line.name + "=" + line.value});
   }
   setup.counters.push_back({"varnishstat.txt", {}, {"varnishstat", "-1", "-n", work}});
