@@ -104,8 +104,8 @@ TEST_P(SystemsTest, ServesTheWorkloadWithoutAnError) {
   const auto results = json::parse(read_file(folder_ / "out/results.json")).as_object();
   ASSERT_EQ(results.at("cells").as_array().size(), 1U);
   const auto cell = results.at("cells").as_array()[0].as_object();
-  EXPECT_EQ(cell.at("system"), std::string(kind.system));
-  EXPECT_EQ(cell.at("scheme"), scheme);
+  EXPECT_EQ(std::string(cell.at("system").as_string()), kind.system);
+  EXPECT_EQ(std::string(cell.at("scheme").as_string()), scheme);
   ASSERT_EQ(cell.at("runs").as_array().size(), 1U);
   const auto run = cell.at("runs").as_array()[0].as_object();
   EXPECT_TRUE(run.at("failure").is_null()) << run.at("failure");
@@ -114,8 +114,9 @@ TEST_P(SystemsTest, ServesTheWorkloadWithoutAnError) {
   EXPECT_GT(run.at("hit_ratio_percent").to_number<double>(), 5);
   EXPECT_GT(run.at("cpu_s").at("proxy").to_number<double>(), 0);
   if (kind.hits_in_log != workload::HitsInLog::kUnlike) {
-    EXPECT_EQ(run.at("access_log").at("hits").to_number<uint64_t>(),
-              run.at("hits").to_number<uint64_t>());
+    // What was under way at the end may be in the log alone.
+    EXPECT_NEAR(run.at("access_log").at("hits").to_number<double>(),
+                run.at("hits").to_number<double>(), run.at("unfinished").to_number<double>());
     EXPECT_GT(run.at("access_log").at("requests").to_number<uint64_t>(), 3900U);
   }
   for (const auto& warning : run.at("warnings").as_array()) {
