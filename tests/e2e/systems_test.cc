@@ -114,8 +114,9 @@ TEST_P(SystemsTest, ServesTheWorkloadWithoutAnError) {
   EXPECT_GT(run.at("hit_ratio_percent").to_number<double>(), 5);
   EXPECT_GT(run.at("cpu_s").at("proxy").to_number<double>(), 0);
   if (kind.hits_in_log != workload::HitsInLog::kUnlike) {
-    EXPECT_EQ(run.at("access_log").at("hits").to_number<uint64_t>(),
-              run.at("hits").to_number<uint64_t>());
+    // What was under way at the end may be in the log alone.
+    EXPECT_NEAR(run.at("access_log").at("hits").to_number<double>(),
+                run.at("hits").to_number<double>(), run.at("unfinished").to_number<double>());
     EXPECT_GT(run.at("access_log").at("requests").to_number<uint64_t>(), 3900U);
   }
   for (const auto& warning : run.at("warnings").as_array()) {
