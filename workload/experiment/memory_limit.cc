@@ -19,7 +19,7 @@ constexpr uint64_t kRoomToThawBytes = 16 * storage::kMiB;
 /// No limit at all, for a group that stands still whatever it is given.
 constexpr uint64_t kLimitBytesMax = uint64_t{1} << 50;
 constexpr uint64_t kPageBytes = 4096;
-constexpr auto kLookPeriod = std::chrono::milliseconds(100);
+constexpr auto kLookPeriod = std::chrono::milliseconds(50);
 /// A limit is taken back only from so much above what is needed, so that it does not go up and down
 /// with every request.
 constexpr uint64_t kSlackBytes = storage::kMiB;
@@ -44,7 +44,9 @@ uint64_t LimitFollower::first_limit_bytes() const {
 
 uint64_t LimitFollower::limit_after(const MemoryUse& use) {
   if (demand_.page_cache_bytes > 0) {
-    const uint64_t room = allowance_bytes_ + (use.frozen ? kRoomToThawBytes : 0);
+    const uint64_t grown = use.process_bytes - std::min(use.process_bytes, last_process_bytes_);
+    last_process_bytes_ = use.process_bytes;
+    const uint64_t room = allowance_bytes_ + grown + (use.frozen ? kRoomToThawBytes : 0);
     return std::min(use.process_bytes + room, kLimitBytesMax) / kPageBytes * kPageBytes;
   }
   if (use.frozen) allowance_bytes_ = std::min(allowance_bytes_ * 2, kLimitBytesMax);

@@ -34,7 +34,8 @@ class LimitFollower {
   /// The limit that should be in force after this look. Of all memory: the one asked for, or what
   /// the processes have and the allowance for kernel memory and pages in use; a frozen group is
   /// released, as each look at one doubles the allowance. Of the page cache: what the processes
-  /// have and as much as was asked for; a frozen group gets room until the next look.
+  /// have and as much as was asked for; room to grow as much again as since the last look, since
+  /// the kernel refuses sockets to a group that is full; and more where it is frozen.
   uint64_t limit_after(const MemoryUse& use);
 
   /// What is left to kernel and page cache where the limit is raised, in bytes: a quarter of the
@@ -43,6 +44,7 @@ class LimitFollower {
 
  private:
   MemoryDemand demand_;
+  uint64_t last_process_bytes_ = 0;
   uint64_t allowance_bytes_;
 };
 
@@ -74,8 +76,8 @@ std::vector<std::string> memory_warnings(const MemoryAccount& account);
 /// does not.
 double memory_excess(const MemoryAccount& account);
 
-/// A group with a limit, looked at ten times a second by a thread of its own until the object goes.
-/// Processes in it must be gone by then.
+/// A group with a limit, looked at twenty times a second by a thread of its own until the object
+/// goes. Processes in it must be gone by then.
 class MemoryLimit {
  public:
   /// The group is written down in the journal, which must outlive the object.
