@@ -8,6 +8,7 @@
 #include "workload/disk/profile_file.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/filesystem/filesystem_kind.h"
+#include "workload/filesystem/mkfs_words.h"
 
 namespace workload {
 namespace {
@@ -91,6 +92,8 @@ Expected<void> set_mkfs(ExperimentOptions& options, const std::vector<std::strin
                          "must be FILESYSTEM=OPTIONS of its mkfs, e.g. 'ext4=-g 2048'; there are "
                          "ext2 ext3 ext4 xfs btrfs");
     }
+    const std::string why_not = why_not_mkfs_words(name, words);
+    if (!why_not.empty()) return wrong_place("mkfs", value, why_not);
     if (!options.mkfs_options.emplace(name, words).second) {
       return wrong_place("mkfs", value, name + " is there twice");
     }

@@ -82,7 +82,7 @@ TEST(ExperimentOptions, WhereCachesLiveIsChecked) {
   for (const char* wrong : {"-b 1024", "tmpfs=-b 1024", "ext4=", "ext4", "ext4= ", "ext4=-L '"}) {
     EXPECT_THAT(problem_of("mkfs", {wrong}), HasSubstr("FILESYSTEM=OPTIONS")) << wrong;
   }
-  EXPECT_THAT(problem_of("mkfs", {"xfs=-f", "xfs=-q"}), HasSubstr("twice"));
+  EXPECT_THAT(problem_of("mkfs", {"xfs=-K", "xfs=-b size=1024"}), HasSubstr("twice"));
   ASSERT_TRUE(set_option(options, "disks", {"0,1,3"}));
   EXPECT_THAT(options.disks, ElementsAre(0U, 1U, 3U));
   for (const char* wrong : {"65", "-1", "two", "1.5"}) {
