@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <set>
@@ -251,8 +252,12 @@ std::optional<DiskProfile> parse_profile(std::string_view toml, const std::strin
 
 std::optional<DiskProfile> load_profile(const std::string& name_or_path, std::string& error) {
   if (auto disk = built_in_profile(name_or_path)) return disk;
-  std::ifstream file(name_or_path, std::ios::binary);
-  if (!file) {
+  // A pipe would be waited for.
+  std::error_code failure;
+  const bool is_file = std::filesystem::is_regular_file(name_or_path, failure);
+  std::ifstream file;
+  if (is_file) file.open(name_or_path, std::ios::binary);
+  if (!is_file || !file) {
     error = "'" + name_or_path + "': neither a built-in profile (" +
             std::string(built_in_profile_names()) + ") nor a file that can be read";
     return std::nullopt;
@@ -268,7 +273,15 @@ std::optional<DiskProfile> load_profile(const std::string& name_or_path, std::st
     error = name_or_path + ": larger than 1 MiB, so no profile";
     return std::nullopt;
   }
-  return parse_profile(text, name_or_path, error);
+  auto disk = parse_profile(text, name_or_path, error);
+  if (!disk) return std::nullopt;
+  // Results know a disk by its name: another disk than the built-in one has another.
+  const auto built_in = built_in_profile(disk->name);
+  if (built_in && !(*built_in == *disk)) {
+    disk->name = std::filesystem::path(name_or_path).stem().string();
+    if (built_in_profile(disk->name)) disk->name += "-changed";
+  }
+  return disk;
 }
 
 std::string profile_to_toml(const DiskProfile& profile) {

@@ -15,7 +15,8 @@ namespace workload::disk {
 std::optional<DiskProfile> parse_profile(std::string_view toml, const std::string& file,
                                          std::string& error);
 
-/// A built-in profile by its name, or else the file at that path, of at most 1 MiB.
+/// A built-in profile by its name, or else the regular file at that path, of at most 1 MiB. A disk
+/// that is none of the built-in ones but has the name of one is named by its file.
 std::optional<DiskProfile> load_profile(const std::string& name_or_path, std::string& error);
 
 /// All of a profile as text that parse_profile() reads back to an equal one, times in nanoseconds

@@ -100,6 +100,15 @@ Expected<void> publish_representative(const std::filesystem::path& out, const Ce
   return {};
 }
 
+/// Whether a record is that of a run of that round, and whole: it is a file, and may be anything.
+bool is_finished_run(const boost::json::object& record, unsigned round, uint64_t seed) {
+  const auto* valid = record.if_contains("valid");
+  return count_at(record, "run") == round &&
+         count_at(record, "seed") == seed_of_round(seed, round) && valid != nullptr &&
+         valid->is_bool() && record.contains("failure") && number_at(record, "requests") &&
+         !text_at(record, "limited_by").empty();
+}
+
 /// The experiment under way.
 class Experiment {
  public:
@@ -316,7 +325,8 @@ Expected<void> Experiment::one_run(const PlannedRun& planned) {
   request.scratch = &*scratch_;
   request.user = user_.user;
   if (options_.resume) {
-    if (auto kept = read_json_object(request.folder / kRunRecordFile)) {
+    auto kept = read_json_object(request.folder / kRunRecordFile);
+    if (kept && is_finished_run(*kept, planned.round, options_.seed)) {
       result.runs.push_back(std::move(*kept));
       progress_.skip_run();
       return {};

@@ -1,5 +1,6 @@
 // The options of an experiment as results.json keeps them, and back.
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "workload/experiment/options.h"
@@ -118,6 +119,12 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
             {text_at(fields, "scheme"), text_at(fields, "filesystem"), text_at(fields, "mount")});
       }
       continue;
+    }
+    // What is for one start alone is never taken from a file of results.
+    constexpr std::array<std::string_view, 6> kOfOneStart{"yes",      "resume", "dry-run",
+                                                          "clean-up", "out",    "short"};
+    if (std::find(kOfOneStart.begin(), kOfOneStart.end(), name) != kOfOneStart.end()) {
+      return run_problem("experiment." + name + ": is no part of an experiment");
     }
     std::vector<std::string> values;
     if (array != nullptr) {

@@ -392,9 +392,15 @@ std::string estimate_text(const Estimate& estimate) {
 }
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string plain;
+  for (const char c : text) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  // A spreadsheet would take it for a formula.
+  if (!plain.empty() && std::string_view("=+-@").find(plain.front()) != std::string_view::npos) {
+    plain.insert(0, 1, '\'');
+  }
+  if (plain.find_first_of(",\"") == std::string::npos) return plain;
   std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : plain) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
 }
 

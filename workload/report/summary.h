@@ -98,7 +98,8 @@ std::string figure_text(const std::optional<double>& figure);
 /// A median with its interval where there is one: `1234 (1200-1290)`.
 std::string estimate_text(const Estimate& estimate);
 
-/// A field of a CSV file (RFC 4180), quoted where it must be.
+/// A text as a field of a CSV file (RFC 4180), quoted where it must be. Control characters become
+/// `?`, and what a spreadsheet would take for a formula begins with `'`.
 std::string csv_field(const std::string& text);
 
 /// How many more runs a cell needs before intervals are given; 0 where all have them.

@@ -1,5 +1,6 @@
 // Profiles: the built-in ones, files, and what is wrong with one.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -87,6 +88,12 @@ TEST(Profiles, ANameIsBuiltInOrAFile) {
   EXPECT_EQ(load_profile("sata-ssd", error)->name, "sata-ssd");
   EXPECT_EQ(load_profile(folder / "disk.toml", error)->name, "from a file");
   EXPECT_FALSE(load_profile(folder / "none.toml", error).has_value());
+  std::ofstream(folder / "slow.toml") << "base = \"scsi-2003\"\nwrite_cache = \"8M\"\n";
+  EXPECT_EQ(load_profile(folder / "slow.toml", error)->name, "slow");
+  std::ofstream(folder / "scsi-2003.toml") << "base = \"scsi-2003\"\nwrite_cache = \"8M\"\n";
+  EXPECT_EQ(load_profile(folder / "scsi-2003.toml", error)->name, "scsi-2003-changed");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(load_profile(folder / "pipe", error).has_value());
   EXPECT_NE(error.find("neither a built-in profile (scsi-2003, sata-7200, sata-ssd) nor a file"),
             std::string::npos);
   std::ofstream(folder / "large.toml") << std::string((1 << 20) + 1, '#');

@@ -227,5 +227,15 @@ TEST(ExperimentOptions, PhasesStandInTheGoalsPlace) {
   EXPECT_FALSE(check_options(options));
 }
 
+TEST(ExperimentOptions, WhatIsForOneStartIsNotTakenFromResults) {
+  for (const char* name : {"yes", "resume", "dry-run", "clean-up", "out", "short"}) {
+    auto kept = options_to_json(ExperimentOptions());
+    kept[name] = "true";
+    const auto read = options_from_json(kept);
+    ASSERT_FALSE(read) << name;
+    EXPECT_THAT(read.error().text, HasSubstr(std::string("experiment.") + name));
+  }
+}
+
 }  // namespace
 }  // namespace workload

@@ -258,5 +258,13 @@ TEST(Summary, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_THAT(table, HasSubstr("one?two?"));
 }
 
+TEST(CsvField, TextIsNeitherAFormulaNorALineOfItsOwn) {
+  EXPECT_EQ(csv_field("ext4"), "ext4");
+  EXPECT_EQ(csv_field("noatime,nodev"), "\"noatime,nodev\"");
+  EXPECT_EQ(csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+  EXPECT_EQ(csv_field("-1+2"), "'-1+2");
+  EXPECT_EQ(csv_field("@a\r\n\x1b[2J"), "'@a???[2J");
+}
+
 }  // namespace
 }  // namespace workload
