@@ -12,8 +12,8 @@ namespace workload {
 namespace {
 
 constexpr uint64_t kAllowanceBytesMax = 16 * storage::kMiB;
-/// For processes to start in, where only the page cache is limited.
-constexpr uint64_t kRoomToStartBytes = 64 * storage::kMiB;
+/// Of a group that is made to see whether one can be.
+constexpr uint64_t kTrialBytes = 64 * storage::kMiB;
 /// What a frozen group gets until the next look then.
 constexpr uint64_t kRoomToThawBytes = 16 * storage::kMiB;
 /// No limit at all, for a group that stands still whatever it is given.
@@ -38,14 +38,14 @@ LimitFollower::LimitFollower(MemoryDemand demand)
                            : std::min(demand.limit_bytes / 4, kAllowanceBytesMax)) {}
 
 uint64_t LimitFollower::first_limit_bytes() const {
-  return demand_.page_cache_bytes > 0 ? demand_.page_cache_bytes + kRoomToStartBytes
-                                      : demand_.limit_bytes;
+  return demand_.page_cache_bytes > 0 ? kLimitBytesMax : demand_.limit_bytes;
 }
 
 uint64_t LimitFollower::limit_after(const MemoryUse& use) {
   if (demand_.page_cache_bytes > 0) {
-    const uint64_t grown = use.process_bytes - std::min(use.process_bytes, last_process_bytes_);
-    last_process_bytes_ = use.process_bytes;
+    const uint64_t own_bytes = use.process_bytes + use.kernel_bytes;
+    const uint64_t grown = own_bytes - std::min(own_bytes, last_own_bytes_);
+    last_own_bytes_ = own_bytes;
     const uint64_t room = allowance_bytes_ + grown + (use.frozen ? kRoomToThawBytes : 0);
     return std::min(use.process_bytes + room, kLimitBytesMax) / kPageBytes * kPageBytes;
   }
@@ -63,7 +63,7 @@ boost::json::object memory_to_json(const MemoryAccount& account) {
   };
   return {{"asked_bytes", or_null(account.asked_bytes)},
           {"page_cache_asked_bytes", or_null(account.page_cache_asked_bytes)},
-          {"limit_bytes", account.limit_bytes},
+          {"limit_bytes", or_null(account.page_cache_asked_bytes > 0 ? 0 : account.limit_bytes)},
           {"limit_max_bytes", account.limit_max_bytes},
           {"limit_raised", account.raised},
           {"peak_bytes", account.usage_peak_bytes},
@@ -115,7 +115,7 @@ Expected<std::unique_ptr<MemoryLimit>> MemoryLimit::make(MemoryDemand demand, Ru
   if (!in_force) return in_force.error();
   limit->limit_bytes_ = *in_force;
   limit->account_.limit_bytes = *in_force;
-  limit->account_.limit_max_bytes = *in_force;
+  if (demand.limit_bytes > 0) limit->account_.limit_max_bytes = *in_force;
   limit->account_.version = hierarchy->version;
   limit->thread_ = std::thread([&follower = *limit] { follower.follow(); });
   return limit;
@@ -166,7 +166,8 @@ void MemoryLimit::look() {
     account_.page_cache_sum_bytes += static_cast<double>(use->page_cache_bytes);
     account_.process_sum_bytes += static_cast<double>(use->process_bytes);
   }
-  const uint64_t wanted = follower_.limit_after(*use);
+  const bool is_ready = account_.page_cache_asked_bytes == 0 || load_is_on_ || load_is_over_;
+  const uint64_t wanted = is_ready ? follower_.limit_after(*use) : follower_.first_limit_bytes();
   const bool too_low = wanted > limit_bytes_;
   const bool too_high = limit_bytes_ > wanted &&
                         (wanted == account_.asked_bytes || limit_bytes_ - wanted > kSlackBytes);
@@ -180,7 +181,7 @@ void MemoryLimit::look() {
   }
   limit_bytes_ = *in_force;
   account_.raised += too_low ? 1 : 0;
-  account_.limit_max_bytes = std::max(account_.limit_max_bytes, limit_bytes_);
+  if (is_ready) account_.limit_max_bytes = std::max(account_.limit_max_bytes, limit_bytes_);
 }
 
 void MemoryLimit::begin() {
@@ -204,7 +205,7 @@ MemoryAccount MemoryLimit::account() const {
 std::string why_no_memory_limit() {
   const auto hierarchy = find_memory_hierarchy();
   if (!hierarchy) return "limiting memory: " + hierarchy.error().text;
-  const auto group = MemoryCgroup::make(*hierarchy, cgroup_name(), kRoomToStartBytes);
+  const auto group = MemoryCgroup::make(*hierarchy, cgroup_name(), kTrialBytes);
   if (group) return {};
   return (geteuid() == 0 ? "limiting memory: " : "limiting memory needs root: ") +
          group.error().text;

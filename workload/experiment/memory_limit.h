@@ -34,8 +34,9 @@ class LimitFollower {
   /// The limit that should be in force after this look. Of all memory: the one asked for, or what
   /// the processes have and the allowance for kernel memory and pages in use; a frozen group is
   /// released, as each look at one doubles the allowance. Of the page cache: what the processes
-  /// have and as much as was asked for; room to grow as much again as since the last look, since
-  /// the kernel refuses sockets to a group that is full; and more where it is frozen.
+  /// have and as much as was asked for; room to grow as much again as they and the kernel did since
+  /// the last look, since the kernel refuses sockets and inodes to a group that is full; and more
+  /// where it is frozen.
   uint64_t limit_after(const MemoryUse& use);
 
   /// What is left to kernel and page cache where the limit is raised, in bytes: a quarter of the
@@ -44,7 +45,8 @@ class LimitFollower {
 
  private:
   MemoryDemand demand_;
-  uint64_t last_process_bytes_ = 0;
+  /// Of the last look: processes and kernel together.
+  uint64_t last_own_bytes_ = 0;
   uint64_t allowance_bytes_;
 };
 
@@ -89,7 +91,8 @@ class MemoryLimit {
 
   /// For ChildOptions::group_file.
   std::string entrance() const { return group_->entrance().string(); }
-  /// Means are over the time from begin() to end(), when the load is on.
+  /// Means are over the time from begin() to end(), when the load is on. A limit of the page cache
+  /// holds from begin() on: what makes the stores ready may use what it needs.
   void begin();
   void end();
   MemoryAccount account() const;
