@@ -435,6 +435,14 @@ Expected<boost::json::object> Run::make_record() {
   const auto blocked_share = watch_->proxy_blocked_share();
   record["proxy_blocked_percent"] =
       json_number(blocked_share ? std::optional(*blocked_share * 100) : std::nullopt);
+  // `errors` are those of what was measured.
+  const uint64_t measured_errors = sum_at(record, "errors");
+  const uint64_t earlier_errors =
+      std::max(errors_over_phases(record), measured_errors) - measured_errors;
+  if (earlier_errors > 0) {
+    warnings_.push_back(std::to_string(earlier_errors) +
+                        " requests failed outside the measured part (phases[].errors says how)");
+  }
   record["limited_by"] = verdict.limited_by;
   record["mount_options_in_force"] = places_->options_in_force();
   record["mount_option_outcomes"] = places_->option_outcomes();
