@@ -13,6 +13,7 @@
 #include "tests/crash/crash_rounds.h"
 #include "tests/support/coss_under_test.h"
 #include "tests/support/modelled_disk.h"
+#include "tests/support/process.h"
 #include "tests/support/rock_under_test.h"
 #include "tests/support/ufs_under_test.h"
 
@@ -127,6 +128,8 @@ class StorePowerCut : public ::testing::TestWithParam<std::string> {
         [&] {
           auto store = std::make_unique<UfsUnderTest>(64 << 20, 16 * 1024, folder);
           store->engine = UfsUnderTest::engine_named(engine);
+          // With mounts of its own this process may not see the place of its own program any more.
+          store->engine.helper.program = program_path("cacheoff-diskd");
           return store;
         },
         [](UfsUnderTest& store) { return store.start(); });
