@@ -13,7 +13,10 @@ void Directives::add(std::string section, std::string name, std::string value) {
 void Directives::replace(const std::map<std::string, std::string>& options,
                          const std::map<std::string, std::string, std::less<>>& section_of,
                          const std::string& default_section) {
-  for (const auto& [option, value] : options) {
+  for (const auto& row : options) {
+    // Names of a binding can be in no lambda of clang 14.
+    const std::string& option = row.first;
+    const std::string& value = row.second;
     std::string name = option;
     std::string section;
     const size_t dot = option.find('.');

@@ -142,7 +142,10 @@ std::string why_no_system(std::string_view scheme) {
 }
 
 Expected<void> check_system_options(const ExperimentOptions& options) {
-  for (const auto& [system, values] : options.system_options) {
+  for (const auto& row_of_system : options.system_options) {
+    // Names of a binding can be in no lambda of clang 14.
+    const std::string& system = row_of_system.first;
+    const auto& values = row_of_system.second;
     const auto* kind = std::find_if(kOthers.begin(), kOthers.end(),
                                     [&](const SystemKind& row) { return row.system == system; });
     if (kind == kOthers.end()) {
