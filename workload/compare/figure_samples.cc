@@ -3,22 +3,14 @@
 #include <array>
 
 #include "workload/report/json_text.h"
+#include "workload/report/request_cost.h"
 
 namespace workload {
 namespace {
 
-/// All that the proxy answered while its counters ran, warm-up included; the robots' own count
-/// where the proxy's log was not read.
-std::optional<double> requests_of_proxy(const boost::json::object& run) {
-  const auto logged = number_at(run, "access_log.requests");
-  if (logged && *logged > 0) return *logged + number_at(run, "access_log.aborted").value_or(0);
-  const auto sent = number_at(run, "requests");
-  return sent && *sent > 0 ? sent : std::nullopt;
-}
-
 std::optional<double> cpu_us_a_request(const boost::json::object& run) {
   const auto proxy_s = number_at(run, "cpu_s.proxy");
-  const auto requests = requests_of_proxy(run);
+  const auto requests = counted_requests(run);
   if (!proxy_s || !requests) return std::nullopt;
   return (*proxy_s + number_at(run, "cpu_s.helper").value_or(0)) * 1e6 / *requests;
 }
@@ -26,7 +18,7 @@ std::optional<double> cpu_us_a_request(const boost::json::object& run) {
 std::optional<double> disk_operations_a_request(const boost::json::object& run) {
   const auto reads = number_at(run, "disk.reads");
   const auto writes = number_at(run, "disk.writes");
-  const auto requests = requests_of_proxy(run);
+  const auto requests = counted_requests(run);
   if (!reads || !writes || !requests) return std::nullopt;
   return (*reads + *writes) / *requests;
 }

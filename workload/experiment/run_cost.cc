@@ -60,6 +60,7 @@ void add_run_costs(boost::json::object& record, const ProgramCounters& counters,
 
   const double requests =
       measured_requests ? static_cast<double>(*measured_requests) : requests_of(record);
+  record["counted_requests"] = static_cast<uint64_t>(requests);
   std::optional<double> cpu_us = number_at(record, "cpu_s.proxy");
   if (cpu_us) cpu_us = (*cpu_us + number_at(record, "cpu_s.helper").value_or(0)) * 1e6;
   std::optional<double> switches;

@@ -18,11 +18,12 @@ struct ProgramCounters {
   bool reads_directly = false;
 };
 
-/// Adds `context_switches`, `page_faults`, `page_cache_hit_percent`, `disk_write_amplification` and
-/// `per_request` to a run's record, keys as in docs/experiments.md, from these counters and from
-/// what the record holds already: `cpu_s`, `disk`, `storage`, `access_log` and `requests`.
-/// `measured_requests`: where the counters are those of the measured part alone, its requests. What
-/// the store did is known of the whole run only, so what would be set against it is null then.
+/// Adds `counted_requests`, `context_switches`, `page_faults`, `page_cache_hit_percent`,
+/// `disk_write_amplification` and `per_request` to a run's record, keys as in docs/experiments.md,
+/// from these counters and from what the record holds already: `cpu_s`, `disk`, `storage`,
+/// `access_log` and `requests`. `measured_requests`: where the counters are those of the measured
+/// part alone, its requests. What the store did is known of the whole run only, so what would be
+/// set against it is null then.
 void add_run_costs(boost::json::object& record, const ProgramCounters& counters,
                    std::optional<uint64_t> measured_requests = std::nullopt);
 

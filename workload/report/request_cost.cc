@@ -37,9 +37,12 @@ constexpr std::array<KnownCost, 11> kKnownCosts{{
     {"most memory, MiB", "memory.peak_bytes", "", kBytesPerMiB},
 }};
 
-double run_requests(const boost::json::object& run) {
-  const uint64_t logged = count_at(run, "access_log.requests");
-  return static_cast<double>(logged > 0 ? logged : count_at(run, "requests"));
+/// Of the whole run, warm-up included.
+std::optional<double> all_requests(const boost::json::object& run) {
+  const uint64_t logged =
+      count_at(run, "access_log.requests") + count_at(run, "access_log.aborted");
+  const uint64_t requests = logged > 0 ? logged : count_at(run, "requests");
+  return requests > 0 ? std::optional(static_cast<double>(requests)) : std::nullopt;
 }
 
 using RunFigure = std::function<std::optional<double>(const boost::json::object& run)>;
@@ -52,16 +55,15 @@ std::optional<double> median_over_runs(const CellResult& cell, const RunFigure& 
   return median_of(values);
 }
 
-std::optional<double> over_requests(const boost::json::object& run, std::string_view path) {
-  const auto count = number_at(run, path);
-  const double requests = run_requests(run);
-  if (!count || requests <= 0) return std::nullopt;
-  return *count / requests;
+std::optional<double> quotient(std::optional<double> count, std::optional<double> requests) {
+  if (!count || !requests) return std::nullopt;
+  return *count / *requests;
 }
 
 std::optional<double> known_cost(const boost::json::object& run, const KnownCost& cost) {
   auto value = number_at(run, cost.stated);
-  if (!value && !cost.counted.empty()) value = over_requests(run, cost.counted);
+  if (!value && !cost.counted.empty())
+    value = quotient(number_at(run, cost.counted), counted_requests(run));
   if (value) *value /= cost.unit;
   return value;
 }
@@ -90,10 +92,16 @@ std::set<std::string> unknown_keys(const std::vector<const CellResult*>& cells) 
 
 }  // namespace
 
+std::optional<double> counted_requests(const boost::json::object& run) {
+  const auto counted = number_at(run, "counted_requests");
+  return counted && *counted > 0 ? counted : all_requests(run);
+}
+
 std::optional<double> cpu_us_per_request(const CellResult& cell, std::string_view process) {
   const std::string path = "cpu_s." + std::string(process);
   return median_over_runs(cell, [&](const boost::json::object& run) {
-    auto time = over_requests(run, path);
+    auto time = quotient(number_at(run, path),
+                         process == "load" ? all_requests(run) : counted_requests(run));
     if (time) *time *= kMicrosecondsPerS;
     return time;
   });

@@ -15,8 +15,14 @@ namespace workload {
 /// The processes of a run, by their keys in `cpu_s`.
 inline constexpr std::array<std::string_view, 4> kProcesses{"proxy", "helper", "load", "origin"};
 
-/// CPU time of a process in microseconds over the requests of the run: those of the proxy's own
-/// log, else those of the robots. Median over the runs that count; nothing where none says.
+/// The requests over which a run's counters of `cpu_s` (but for the load's), `disk` and `helper`
+/// are: what the run says (`counted_requests`), else those of the proxy's own log, else those of
+/// the robots; nothing where there were none.
+std::optional<double> counted_requests(const boost::json::object& run);
+
+/// CPU time of a process in microseconds over the counted requests; that of the load is over all
+/// that the proxy logged, as its counter covers the whole load. Median over the runs that count;
+/// nothing where none says.
 std::optional<double> cpu_us_per_request(const CellResult& cell, std::string_view process);
 
 /// One column of the table of costs.

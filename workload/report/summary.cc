@@ -146,6 +146,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.io_per_request = median_of(run_values(cell, "storage.io_per_request"));
   row.costs = cell_costs(cell);
   row.disk_operations_per_request = median_of(run_values(cell, "disk.operations_per_request"));
+  row.disk_busy_percent = median_of(run_values(cell, "disk.busy_percent"));
   row.limited_by = most_frequent_limit(cell);
   row.runs = row.throughput_rps.n;
   row.valid = is_valid(cell, row.runs);
@@ -242,20 +243,20 @@ std::string layout(const std::vector<std::vector<std::string>>& lines, NumberCol
 /// The second table: what the stores did for these figures; empty where no proxy told.
 std::string store_table(const std::vector<SummaryRow>& rows) {
   if (!any_store_told(rows)) return {};
-  std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options",
-                                               "operations", "evictions", "write_amplification",
-                                               "io_per_request", "disk_per_request", "declined"}};
+  std::vector<std::vector<std::string>> lines{
+      {"scheme", "filesystem", "mount_options", "operations", "evictions", "write_amplification",
+       "io_per_request", "disk_per_request", "busy_%", "declined"}};
   for (const auto& row : rows) {
     lines.push_back({one_line(scheme_text(row)), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options), whole_text(row.store_operations),
                      whole_text(row.store_evictions), figure_text(row.write_amplification),
                      figure_text(row.io_per_request), figure_text(row.disk_operations_per_request),
-                     text_or_dash(declined_text(row, " "))});
+                     figure_text(row.disk_busy_percent), text_or_dash(declined_text(row, " "))});
   }
-  return layout(lines, {3, 7}) +
+  return layout(lines, {3, 8}) +
          "what each store did in a run, warm-up included: calls to it, objects evicted, bytes "
-         "written to bytes\npublished, file operations and operations of the disk a request, new "
-         "objects declined by reason\n\n";
+         "written to bytes\npublished; of what was measured, file and disk operations a request, "
+         "and how busy the busiest disk was;\nnew objects declined by reason\n\n";
 }
 
 /// The third table: what a request cost; empty where no run says.
@@ -420,7 +421,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks,"
       "disk_operations_per_request";
   for (const auto& column : kCostColumns) out += ',' + std::string(column.csv_title);
-  out += ",event_method\n";
+  out += ",event_method,disk_busy_percent\n";
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -441,7 +442,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
     out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + ',' +
            numbers(row.disk_operations_per_request);
     for (const auto& cost : row.costs) out += ',' + numbers(cost);
-    out += ',' + csv_field(row.event_method) + '\n';
+    out += ',' + csv_field(row.event_method) + ',' + numbers(row.disk_busy_percent) + '\n';
   }
   return out;
 }

@@ -45,6 +45,7 @@ struct SummaryRow {
   std::optional<double> write_amplification;          ///< Bytes written to bytes published.
   std::optional<double> io_per_request;               ///< File operations a request of a client.
   std::optional<double> disk_operations_per_request;  ///< Of the devices; median over runs.
+  std::optional<double> disk_busy_percent;            ///< Of the busiest device; median over runs.
   /// What a request cost, see kCostColumns.
   std::array<std::optional<double>, kCostColumns.size()> costs{};
   std::string limited_by;  ///< Of most runs; empty without a run.

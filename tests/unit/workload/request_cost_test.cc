@@ -28,6 +28,16 @@ TEST(RequestCost, CpuTimeIsOverTheRequestsOfTheProxysLogElseOfTheRobots) {
   EXPECT_EQ(cpu_us_per_request(cell, "proxy"), std::nullopt);
 }
 
+TEST(RequestCost, CountersOfTheMeasuredPartAreOverItsRequests) {
+  auto cell = fabricated_cell("ufs-here", {200});
+  cell.runs[0]["access_log"] = {{"requests", 3000}};
+  cell.runs[0]["counted_requests"] = 500;
+  EXPECT_THAT(cpu_us_per_request(cell, "proxy"), Optional(3000.0)) << "1.5 s over 500";
+  cell.runs[0]["cpu_s"].as_object()["load"] = 6;
+  EXPECT_THAT(cpu_us_per_request(cell, "load"), Optional(2000.0)) << "the whole load's";
+  EXPECT_THAT(counted_requests(cell.runs[0]), Optional(500.0));
+}
+
 TEST(RequestCost, RunsThatDoNotCountEnterNoMedian) {
   auto cell = fabricated_cell("memory", {200, 200, 200});
   cell.runs[1]["failure"] = "a wrong body";
