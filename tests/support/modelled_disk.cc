@@ -91,7 +91,8 @@ bool ModelledDisk::attach() {
     if (device_fd_ < 0) break;
     loop_config config{};
     config.fd = static_cast<__u32>(file);
-    config.info.lo_flags = LO_FLAGS_DIRECT_IO;
+    // A test that is killed leaves no device behind.
+    config.info.lo_flags = LO_FLAGS_DIRECT_IO | LO_FLAGS_AUTOCLEAR;
     if (::ioctl(device_fd_, LOOP_CONFIGURE, &config) == 0) break;
     ::close(device_fd_);
     device_fd_ = -1;
