@@ -1,8 +1,13 @@
 // Measures the modelled disk with fio, as a block device, against its own formulas. How to run it
 // and what it found: docs/modelled-disk.md.
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "storage/base/units.h"
 #include "tests/bench/fio.h"
@@ -19,8 +24,9 @@ using workload::disk::LoadPattern;
 
 constexpr const char* kUsage =
     "usage: disk_bench [--profile NAME|FILE] [--size SIZE] [--time-scale K] [--seconds N]\n"
-    "                  [--rounds N] [--out FILE.json]\n"
-    "As root. At a time scale below 1 the disk is slower than it says, and what the machine adds\n"
+    "                  [--rounds N] [--filesystem ext4|xfs] [--out FILE.json]\n"
+    "As root. With a filesystem, fio has a file that fills most of it. At a time scale below 1 the "
+    "disk is slower than it says, and what the machine adds\n"
     "weighs less: right for a fast disk, or a busy machine.\n"
     "For example: disk_bench --profile scsi-2003 --seconds 20 --rounds 6 --out figures.json\n";
 
@@ -33,6 +39,7 @@ struct Arguments {
   double time_scale = 1;
   uint64_t seconds = 10;
   uint64_t rounds = 1;
+  std::string filesystem;  ///< Empty: the device itself.
   std::string out;
 };
 
@@ -52,6 +59,9 @@ bool parse(const std::vector<std::string>& arguments, Arguments& parsed) {
       parsed.seconds = storage::parse_count(value).value_or(0);
     } else if (option == "--rounds") {
       parsed.rounds = storage::parse_count(value).value_or(0);
+    } else if (option == "--filesystem") {
+      if (value != "ext4" && value != "xfs") return false;
+      parsed.filesystem = value;
     } else if (option == "--out") {
       parsed.out = value;
     } else {
@@ -90,14 +100,43 @@ double counter(const boost::json::object& status, const char* key) {
   return status.at("counters").at(key).to_number<double>();
 }
 
+/// What fio reads and writes: a device, or a file on a filesystem of the device.
+struct Target {
+  std::filesystem::path path;
+  uint64_t size_bytes = 0;
+};
+
+/// Makes a file of nine tenths of what is free, every block of it written, so that later writes
+/// change no metadata but its time. Nothing where there is no room, or the disk does not take it.
+std::optional<Target> make_file(const testing_support::ModelledDisk& disk,
+                                const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error) return std::nullopt;
+  const uint64_t chunk_bytes = storage::kMiB;
+  const Target target{folder / "file", space.available / 10 * 9 / chunk_bytes * chunk_bytes};
+  disk.control("fast on");
+  std::ofstream out(target.path, std::ios::binary);
+  const std::string chunk(chunk_bytes, 'c');
+  for (uint64_t written = 0; written < target.size_bytes && out; written += chunk_bytes) {
+    out.write(chunk.data(), static_cast<std::streamsize>(chunk_bytes));
+  }
+  out.close();
+  ::sync();
+  disk.control("fast off");
+  if (!out || target.size_bytes == 0) return std::nullopt;
+  return target;
+}
+
 /// False where fio or the disk did not answer.
-bool measure(const testing_support::ModelledDisk& disk, const DiskProfile& profile,
-             const Arguments& arguments, Cell& cell, DiskTime& host_of_reads) {
+bool measure(const testing_support::ModelledDisk& disk, const Target& target,
+             const DiskProfile& profile, const Arguments& arguments, Cell& cell,
+             DiskTime& host_of_reads) {
   // Two seconds of the disk's own, in which a write cache fills.
   const auto warm_up_s = static_cast<uint64_t>(2 / std::min(1.0, arguments.time_scale));
   const auto before = disk.control("status");
   const bench::FioResult fio =
-      bench::run_fio(disk.path(), cell.pattern.fio_name(), cell.pattern.block_bytes,
+      bench::run_fio(target.path, cell.pattern.fio_name(), cell.pattern.block_bytes,
                      cell.pattern.depth, warm_up_s, arguments.seconds);
   const auto after = disk.control("status");
   if (fio.rate == 0 || before.empty() || after.empty()) return false;
@@ -113,8 +152,8 @@ bool measure(const testing_support::ModelledDisk& disk, const DiskProfile& profi
     if (cell.pattern.write && profile.write_cache_bytes > 0) host = host_of_reads;
     if (!cell.pattern.write) host_of_reads = host;
   }
-  const auto plain = formula_rate(profile, profile.size_bytes, cell.pattern, DiskTime(0));
-  const auto with_host = formula_rate(profile, profile.size_bytes, cell.pattern, host);
+  const auto plain = formula_rate(profile, target.size_bytes, cell.pattern, DiskTime(0));
+  const auto with_host = formula_rate(profile, target.size_bytes, cell.pattern, host);
   cell.rate.add(rate);
   if (plain) cell.ratio.add(rate / *plain);
   if (with_host) cell.ratio_with_host.add(rate / *with_host);
@@ -148,7 +187,24 @@ int main(int argc, char** argv) {
     std::cerr << "disk_bench: " << disk.problem() << '\n';
     return 1;
   }
+  Target target{disk.path(), profile->size_bytes};
+  std::optional<testing_support::MountedFilesystem> filesystem;
+  if (!arguments.filesystem.empty()) {
+    disk.control("fast on");
+    filesystem.emplace(disk, arguments.filesystem);
+    const auto file = filesystem->mounted() ? make_file(disk, filesystem->path()) : std::nullopt;
+    if (!file) {
+      std::cerr << "disk_bench: no file could be made on " << arguments.filesystem << ": "
+                << (filesystem->problem().empty() ? "no room" : filesystem->problem()) << '\n';
+      return 1;
+    }
+    target = *file;
+  }
   bench::Report report;
+  if (filesystem) {
+    report.note("a file of " + storage::format_size(target.size_bytes) + " on " +
+                arguments.filesystem);
+  }
   report.note(profile->name + ", " + storage::format_size(profile->size_bytes) + ", time scale " +
               std::to_string(arguments.time_scale) + "; rates and host times as of scale 1");
   std::vector<Cell> cells;
@@ -170,7 +226,7 @@ int main(int argc, char** argv) {
       // What the last pattern left in the write cache is not this one's.
       disk.control("fast on");
       disk.control("fast off");
-      if (measure(disk, *profile, arguments, cell, host_of_reads)) continue;
+      if (measure(disk, target, *profile, arguments, cell, host_of_reads)) continue;
       std::cerr << "disk_bench: fio failed, or the disk did not answer (is fio installed?)\n";
       return 1;
     }
