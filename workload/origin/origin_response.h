@@ -50,8 +50,8 @@ struct OriginResponse {
 void answer_request(const OriginRequest& request, const OriginContext& context,
                     OriginResponse& out);
 
-/// A response with a text of its own, which no cache keeps. `head_only` leaves the text out.
-void answer_text(unsigned status, std::string_view media_type, std::string_view text,
-                 bool head_only, const OriginContext& context, OriginResponse& out);
+/// A response with a plain text of its own, which no cache keeps. `head_only` leaves the text out.
+void answer_text(unsigned status, std::string_view text, bool head_only,
+                 const OriginContext& context, OriginResponse& out);
 
 }  // namespace workload
