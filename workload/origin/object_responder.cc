@@ -56,6 +56,7 @@ asio::awaitable<bool> ObjectResponder::respond(OriginConnection& connection,
     connection.worker().counts().responses_cut.add(1);
     co_return false;
   }
+  connection.note_text_bytes(response_.text_size_bytes);
   if (breaks_off(request)) {
     connection.worker().counts().responses_broken_off.add(1);
     co_await connection.drain();

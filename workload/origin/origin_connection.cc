@@ -203,6 +203,7 @@ asio::awaitable<bool> OriginConnection::send_status(bool keep_alive) {
   write_text_response(response, now_unix_s(), keep_alive, text);
   note_response(response.status);
   const bool sent = co_await send(text);
+  if (sent && !response.head_only) note_text_bytes(json.size());
   if (sent && !keep_alive) co_await drain();
   co_return sent&& keep_alive;
 }
@@ -223,6 +224,7 @@ asio::awaitable<void> OriginConnection::refuse(Read reason) {
   write_text_response(response, now_unix_s(), false, text);
   note_response(response.status);
   const bool sent = co_await send(text);
+  if (sent && !response.head_only) note_text_bytes(response.text.size());
   if (sent) co_await drain();
 }
 

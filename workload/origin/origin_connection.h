@@ -42,6 +42,8 @@ class OriginConnection {
   void note_response(unsigned status);
   /// Counts bytes of its body that the kernel has taken.
   void note_body_bytes(uint64_t bytes);
+  /// The same for a text of the server's own, which is none of the bytes that are counted.
+  void note_text_bytes(uint64_t bytes) { body_bytes_ += bytes; }
   /// Sends all of a text; false where the peer went away first.
   boost::asio::awaitable<bool> send(std::string_view text);
   /// Closes our direction and lets the peer read what was sent: closing at once with unread bytes

@@ -35,7 +35,7 @@ void add_stamp(std::string& out, std::string_view name, std::optional<uint64_t> 
 
 void begin_object_head(unsigned status, const OriginContext& context, OriginResponse& out) {
   out.status = status;
-  out.body_offset_bytes = out.body_size_bytes = 0;
+  out.body_offset_bytes = out.body_size_bytes = out.text_size_bytes = 0;
   out.chunked = false;
   begin_head(status, context.now_unix_s, out.head);
 }
@@ -132,13 +132,14 @@ std::optional<OriginFault> fault_of_target(std::string_view target) {
 void answer_text(unsigned status, std::string_view text, bool head_only,
                  const OriginContext& context, OriginResponse& out) {
   out.status = status;
-  out.body_offset_bytes = out.body_size_bytes = 0;
+  out.body_offset_bytes = out.body_size_bytes = out.text_size_bytes = 0;
   out.chunked = false;
   TextResponse response;
   response.status = status;
   response.text = text;
   if (status == 405) response.more_fields = "Allow: GET, HEAD, POST, PUT\r\n";
   response.head_only = head_only;
+  if (!head_only) out.text_size_bytes = text.size();
   write_text_response(response, context.now_unix_s, context.keep_alive, out.head);
 }
 

@@ -42,6 +42,7 @@ struct OriginResponse {
   uint64_t body_offset_bytes = 0;
   uint64_t body_size_bytes = 0;  ///< 0 where no part of an object follows, as for HEAD.
   bool chunked = false;
+  uint64_t text_size_bytes = 0;  ///< Of the small text behind the head.
 };
 
 /// Answers a request for an object: conditions (RFC 9110 section 13), ranges (section 14; of

@@ -175,7 +175,9 @@ void answer_file_text(unsigned status, std::string_view text, std::string_view m
   response.more_fields = more_fields;
   response.head_only = head_only;
   write_text_response(response, context.now_unix_s, context.keep_alive, out.text);
-  end_text(out, 0);
+  const uint64_t head_bytes = out.text.size() - (head_only ? 0 : text.size());
+  out.pieces.push_back({PieceSource::kText, 0, head_bytes});
+  if (!head_only) end_text(out, head_bytes);
 }
 
 void answer_directory_page(bool head_only, const FileContext& context, FileAnswer& out) {

@@ -57,7 +57,7 @@ struct AnswerPiece {
   uint64_t size_bytes = 0;
 };
 
-/// A response: pieces, one behind the other.
+/// A response: pieces, one behind the other, of which the first is the head.
 struct FileAnswer {
   unsigned status = 0;
   bool keep_alive = true;

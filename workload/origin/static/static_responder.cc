@@ -301,7 +301,7 @@ void StaticResponder::advance(OriginConnection& connection, uint64_t bytes) {
     piece.offset_bytes += taken;
     piece.size_bytes -= taken;
     bytes -= taken;
-    if (piece.source != PieceSource::kText) of_body += taken;
+    if (piece_ > 0) of_body += taken;
     if (piece.size_bytes == 0) ++piece_;
   }
   connection.note_body_bytes(of_body);
