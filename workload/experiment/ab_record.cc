@@ -87,7 +87,7 @@ void count_errors(const boost::json::object& run, bool first_is_right, Tally& to
   total.good = good;
 }
 
-/// Rates between neighbouring samples of the progress: nothing where there is none.
+/// What happened between two samples of the progress.
 struct ProgressRow {
   double end_s = 0;
   double length_s = 0;

@@ -284,7 +284,7 @@ void StaticRun::compare_access_log(boost::json::object& record) {
   const auto lines = count_lines(request_.folder / server_->setup().access_log);
   record["access_log"] = nullptr;
   if (!lines) return;
-  record["access_log"] = {{"lines", *lines}};
+  record["access_log"] = boost::json::object{{"lines", *lines}};
   const uint64_t expected = count_at(record, "requests") + own_requests_;
   // What failed, or was under way when the time was up, may be in one account alone.
   const uint64_t doubtful =

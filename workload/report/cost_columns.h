@@ -20,7 +20,7 @@ struct CostColumn {
 };
 
 /// In the order of the columns.
-inline constexpr std::array<CostColumn, 10> kCostColumns{{
+inline constexpr std::array<CostColumn, 11> kCostColumns{{
     {"per_request.cpu_us", "cpu_us_per_request", "cpu_us", 1},
     {"per_request.context_switches", "context_switches_per_request", "switches", 1},
     {"per_request.page_faults", "page_faults_per_request", "faults", 1},
@@ -31,6 +31,7 @@ inline constexpr std::array<CostColumn, 10> kCostColumns{{
     {"disk_write_amplification", "disk_write_amplification", "ampl", 1},
     {"page_cache_hit_percent", "page_cache_hit", "cached_%", 1},
     {"memory.peak_bytes", "memory_peak_bytes", "mem_MiB", 1024.0 * 1024.0},
+    {"per_request.response_bytes", "response_bytes_per_request", "rsp_KiB", 1024},
 }};
 
 /// Medians over the runs that count, in the order and units of kCostColumns without dividing;

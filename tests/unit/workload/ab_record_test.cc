@@ -144,8 +144,8 @@ TEST(AbRecord, AGeneratorThatIsFullIsTheLimit) {
 
 TEST(AbRecord, WhatIsNoRunIsAProblem) {
   EXPECT_FALSE(ab_record({}, {}));
-  EXPECT_FALSE(ab_record({{"runs", boost::json::array()}}, {}));
-  EXPECT_FALSE(ab_record({{"runs", {1}}}, {}));
+  EXPECT_FALSE(ab_record(boost::json::object{{"runs", boost::json::array()}}, {}));
+  EXPECT_FALSE(ab_record(boost::json::object{{"runs", boost::json::array{1}}}, {}));
 }
 
 TEST(AbRecord, ItsFilesAreThoseOfOtherRuns) {
