@@ -272,8 +272,7 @@ std::string cost_table(const std::vector<SummaryRow>& rows) {
          "what a request cost: CPU time, context switches and page faults of the proxy and what it "
          "started; operations\nand bytes of the disks. Then disk bytes written to bytes published, "
          "bytes read that no disk had to give,\nwith --memory the most memory in use, and the "
-         "bytes of a "
-         "response as the load generator got it\n\n";
+         "bytes of a response as the load generator got it\n\n";
 }
 
 std::string explain_marks(const std::vector<SummaryRow>& rows) {
