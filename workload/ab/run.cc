@@ -92,8 +92,9 @@ void ProgressSamples::add(const ProgressSample& sample, bool is_last) {
     // Keeps the second of each pair, which is the end of both.
     for (size_t i = 0; i < kSamplesMax / 2; ++i) samples_[i] = samples_[2 * i + 1];
     samples_.resize(kSamplesMax / 2);
+    // This one ends the first half of what the next one that is kept stands for.
+    offered_ = stride_;
     stride_ *= 2;
-    offered_ = 1;
     return;
   }
   samples_.push_back(sample);

@@ -90,9 +90,9 @@ PageCoding coding_of_page(std::string_view body, const std::string& page) {
   stream.next_out = reinterpret_cast<Bytef*>(content.data());
   stream.avail_out = static_cast<uInt>(content.size());
   const bool is_whole = inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0;
-  content.resize(content.size() - stream.avail_out);
+  const auto unpacked = std::string_view(content).substr(0, stream.total_out);
   inflateEnd(&stream);
-  return is_whole && content == page ? PageCoding::kGzip : PageCoding::kAnother;
+  return is_whole && unpacked == page ? PageCoding::kGzip : PageCoding::kAnother;
 }
 
 std::string xxh3_text(std::string_view bytes) {

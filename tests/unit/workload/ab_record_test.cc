@@ -38,7 +38,8 @@ ab::Measurement good_measurement(uint64_t requests) {
   run.threads = {{0.5, 0.1, 2}};
   run.first_body = ab::BodyDigest{kBodyBytes, 0xab};
   for (uint64_t i = 1; i <= 40; ++i) {
-    const uint64_t so_far = requests * i / 40;
+    // A little uneven, as no run is without noise.
+    const uint64_t so_far = requests * i / 40 + (i % 3 == 2 ? 2 : 0);
     run.progress.push_back({0.05 * static_cast<double>(i), so_far, so_far});
   }
   return run;
