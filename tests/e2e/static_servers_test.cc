@@ -1,11 +1,13 @@
 // Static servers as systems under test: each serves its page without an error, and leaves nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "tests/support/bench_leftovers.h"
 #include "tests/support/process.h"
@@ -16,6 +18,7 @@
 namespace {
 
 using testing::HasSubstr;
+using testing_support::Process;
 using testing_support::program_path;
 using testing_support::read_file;
 using testing_support::run_command;
@@ -117,6 +120,30 @@ TEST_P(StaticServersTest, CompressesWhereItIsAsked) {
   EXPECT_LT(run.at("static").at("body_bytes_per_response").to_number<double>(), 57'244 / 2);
   // The runner had looked at the page before.
   EXPECT_EQ(run.at("access_log").at("lines"), 2001);
+}
+
+TEST_P(StaticServersTest, LeavesNothingWhenTheRunnerIsKilled) {
+  Process runner({program_path("cacheoff"), "bench", "--out", (folder_ / "out").string(),
+                  "--scheme", GetParam(), "--filesystem", "here", "--repeat", "1", "--load", "ab=4",
+                  "--until", "duration=60s"});
+  const auto is_loaded = [&] {
+    std::error_code failure;
+    for (fs::recursive_directory_iterator entry(folder_ / "out", failure), end;
+         !failure && entry != end; entry.increment(failure)) {
+      if (entry->path().filename() == "load.log") return true;
+    }
+    return false;
+  };
+  for (int look = 0; look < 600 && runner.running() && !is_loaded(); ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_TRUE(runner.running()) << runner.wait().err;
+  runner.signal(SIGKILL);
+  runner.wait();
+  const auto clean_up = run_command(
+      {program_path("cacheoff"), "bench", "--clean-up", "--out", (folder_ / "out").string()});
+  EXPECT_EQ(clean_up.exit_status, 0) << clean_up.out << clean_up.err;
+  EXPECT_THAT(testing_support::bench_leftovers(folder_.path()), testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, StaticServersTest,

@@ -250,11 +250,15 @@ RunObservation StaticRun::observe(const boost::json::object& record) const {
 void StaticRun::account_programs(boost::json::object& record) const {
   const bool has_workers = serves_by_children(kind_);
   const auto helper_cpu_s = watch_->helper_cpu_s();
-  record["cpu_s"] = {
-      {"proxy", watch_->proxy_cpu_s() + (has_workers ? helper_cpu_s.value_or(0) : 0)},
-      {"load", generator_end_.use.cpu_s},
-      {"origin", nullptr},
-      {"helper", has_workers ? json_number(0.0) : json_number(helper_cpu_s)}};
+  std::optional<double> server_cpu_s = watch_->proxy_cpu_s();
+  if (has_workers) {
+    // Not known of children: then nor is it of the server.
+    server_cpu_s = helper_cpu_s ? std::optional(*server_cpu_s + *helper_cpu_s) : std::nullopt;
+  }
+  record["cpu_s"] = {{"proxy", json_number(server_cpu_s)},
+                     {"load", generator_end_.use.cpu_s},
+                     {"origin", nullptr},
+                     {"helper", has_workers ? json_number(0.0) : json_number(helper_cpu_s)}};
   const auto helper_rss_bytes = watch_->helper_peak_rss_bytes();
   record["peak_rss_bytes"] = {
       {"proxy", std::max(server_end_.use.peak_rss_bytes,
