@@ -93,6 +93,11 @@ TEST_P(StaticServersTest, EachRequestIsServedAndLoggedOnce) {
   EXPECT_TRUE(run.at("cpu_s").at("origin").is_null());
   EXPECT_EQ(run.at("ab").at("connections"), 2000);
   EXPECT_EQ(results().at("work").at("file_size_bytes"), 57'244);
+  const std::string program = GetParam().substr(GetParam().find(':') + 1);
+  if (program != "origin") {
+    const auto versions = results().at("environment").at("versions").as_object();
+    EXPECT_THAT(std::string(versions.at(program).as_string()), HasSubstr("."));
+  }
   EXPECT_THAT(read_file(folder_ / "out/summary.csv"), HasSubstr(GetParam() + ",here,"));
   EXPECT_THAT(read_file(folder_ / "out/report.html"), HasSubstr(GetParam()));
   EXPECT_FALSE(

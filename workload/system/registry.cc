@@ -186,10 +186,12 @@ std::vector<std::pair<std::string, std::string>> system_versions(
   for (const auto& scheme : schemes) {
     const auto* kind = find_other(scheme);
     if (kind == nullptr || kind->is_ours) continue;
-    const bool known = std::any_of(versions.begin(), versions.end(), [&](const auto& version) {
-      return version.first == kind->system;
-    });
-    if (!known) versions.emplace_back(std::string(kind->system), version_of(*kind));
+    // A program that serves files is the same that others cache with: `nginx` of `static:nginx`.
+    const std::string_view system = kind->system;
+    const std::string name(system.substr(system.find(':') + 1));
+    const bool known = std::any_of(versions.begin(), versions.end(),
+                                   [&](const auto& version) { return version.first == name; });
+    if (!known) versions.emplace_back(name, version_of(*kind));
   }
   return versions;
 }
