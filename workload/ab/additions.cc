@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "workload/measure/interval_log.h"
 #include "workload/measure/statistics.h"
 
 namespace workload::ab {
@@ -111,6 +112,8 @@ boost::json::object times_to_json(const TimeSamples& times) {
 
 boost::json::object good_times_to_json(const Histogram& times) {
   boost::json::object json;
+  const auto mean_ns = times.mean_ns();
+  json["mean"] = mean_ns ? boost::json::value(*mean_ns / 1e6) : nullptr;
   const auto add = [&](const char* name, double percent) {
     const auto ns = times.percentile_ns(percent);
     json[name] = ns ? boost::json::value(static_cast<double>(*ns) / 1e6) : nullptr;
@@ -132,6 +135,15 @@ boost::json::object failures_to_json(const Tally& tally) {
           {"truncated", tally.truncated},     {"surplus", tally.surplus},
           {"timeouts", tally.timeouts},       {"write_errors", tally.write_errors},
           {"first", tally.first_failure}};
+}
+
+/// `[elapsed_s, complete, good]` each.
+boost::json::array progress_to_json(const Measurement& run) {
+  boost::json::array rows;
+  for (const auto& sample : run.progress) {
+    rows.push_back(boost::json::array{sample.elapsed_s, sample.complete, sample.good});
+  }
+  return rows;
 }
 
 boost::json::object run_to_json(const Options& options, const Measurement& run) {
@@ -162,6 +174,10 @@ boost::json::object run_to_json(const Options& options, const Measurement& run) 
   json["other_length"] = tally.other_length;
   json["other_content"] = tally.other_content;
   json["good_time_ms"] = good_times_to_json(tally.good_times);
+  if (!tally.good_times.empty()) {
+    json["good_time_histogram"] = encode_histogram(tally.good_times);
+  }
+  json["progress"] = progress_to_json(run);
   json["connect_ms"] = times_to_json(tally.connect);
   json["processing_ms"] = times_to_json(tally.processing);
   json["waiting_ms"] = times_to_json(tally.waiting);

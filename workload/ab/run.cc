@@ -36,14 +36,16 @@ class Watch {
     changed_.notify_one();
   }
 
-  /// True where a signal came.
-  bool until_all_are_through() {
+  const ProgressSamples& progress() const { return progress_; }
+
+  /// True where a signal came. `begin_ns` is the run's, on the steady clock.
+  bool until_all_are_through(uint64_t begin_ns) {
     bool interrupted = false;
     std::unique_lock lock(mutex_);
     while (left_ > 0) {
       changed_.wait_for(lock, std::chrono::milliseconds(kProgressMs), [&] { return left_ == 0; });
       lock.unlock();
-      tell();
+      look(begin_ns);
       pollfd signals{inputs_.stop_fd, POLLIN, 0};
       if (inputs_.stop_fd >= 0 && ::poll(&signals, 1, 0) > 0) {
         interrupted = true;
@@ -55,22 +57,48 @@ class Watch {
   }
 
  private:
-  void tell() const {
-    if (!inputs_.progress) return;
-    uint64_t complete = 0;
-    for (const auto& worker : workers_) complete += worker->complete();
-    inputs_.progress(complete);
+  void look(uint64_t begin_ns) {
+    ProgressSample now;
+    for (const auto& worker : workers_) {
+      // In this order, so that there are never more good ones than complete ones.
+      now.good += worker->good();
+      now.complete += worker->complete();
+    }
+    now.elapsed_s = static_cast<double>(steady_now_ns() - begin_ns) / 1e9;
+    progress_.add(now);
+    if (inputs_.progress) inputs_.progress(now.complete);
   }
 
   RunState& state_;
   const std::vector<std::unique_ptr<Worker>>& workers_;
   const RunInputs& inputs_;
+  ProgressSamples progress_;
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t left_;
 };
 
 }  // namespace
+
+void ProgressSamples::add(const ProgressSample& sample, bool is_last) {
+  if (is_last) {
+    // What was looked at between the last request's end and the end of the threads is no part of
+    // the run.
+    while (!samples_.empty() && samples_.back().elapsed_s >= sample.elapsed_s) samples_.pop_back();
+    return samples_.push_back(sample);
+  }
+  if (offered_++ % stride_ != stride_ - 1) return;
+  if (samples_.size() == kSamplesMax) {
+    // Keeps the second of each pair, which is the end of both.
+    for (size_t i = 0; i < kSamplesMax / 2; ++i) samples_[i] = samples_[2 * i + 1];
+    samples_.resize(kSamplesMax / 2);
+    // This one ends the first half of what the next one that is kept stands for.
+    offered_ = stride_;
+    stride_ *= 2;
+    return;
+  }
+  samples_.push_back(sample);
+}
 
 double Measurement::requests_per_s() const {
   return per_second(tally.complete, duration_s);
@@ -141,7 +169,7 @@ Measurement run_once(const Options& options, const RunInputs& inputs) {
     });
   }
   Measurement result;
-  result.interrupted = watch.until_all_are_through();
+  result.interrupted = watch.until_all_are_through(begin_ns);
   for (auto& thread : threads) thread.join();
   uint64_t end_ns = 0;
   for (const auto& worker : workers) {
@@ -158,6 +186,9 @@ Measurement run_once(const Options& options, const RunInputs& inputs) {
     result.server = state.first.server();
   }
   result.broken_off = state.broken_off();
+  ProgressSamples progress = watch.progress();
+  progress.add({result.duration_s, result.tally.complete, result.tally.good}, true);
+  result.progress = progress.samples();
   return result;
 }
 

@@ -25,11 +25,35 @@ struct RunInputs {
   std::function<void(uint64_t complete)> progress;
 };
 
+/// How far a run was at a moment.
+struct ProgressSample {
+  double elapsed_s = 0;   ///< Since its beginning.
+  uint64_t complete = 0;  ///< Requests that had ended, well or badly.
+  uint64_t good = 0;      ///< Of them, the good ones.
+};
+
+/// A run's progress, a sample every 50 ms at first. Where that would be more than kSamplesMax,
+/// every other one is dropped and the next ones come half as often. One thread.
+class ProgressSamples {
+ public:
+  static constexpr size_t kSamplesMax = 1000;
+
+  /// Takes a sample, unless the last one is too near. The last of a run is always taken.
+  void add(const ProgressSample& sample, bool is_last = false);
+  const std::vector<ProgressSample>& samples() const { return samples_; }
+
+ private:
+  std::vector<ProgressSample> samples_;
+  size_t offered_ = 0;  ///< Samples that came.
+  size_t stride_ = 1;   ///< One of so many is kept.
+};
+
 /// What a run measured.
 struct Measurement {
   Tally tally;
   double duration_s = 0;  ///< From the first connection to the last request's end; 0: none ended.
   std::vector<ThreadUse> threads;
+  std::vector<ProgressSample> progress;  ///< In order; the last is the run's end.
   std::optional<BodyDigest> first_body;  ///< Nothing where no response was whole.
   std::string server;                    ///< The first response's Server field, as it came.
   std::string broken_off;                ///< Why; empty where it was not.

@@ -398,7 +398,7 @@ void Worker::finish(Connection& connection, Failure failure, uint64_t now_ns) {
   }
   if (head.keep && state_.options.keep_alive) ++tally_.kept_alive;
   const bool good = success && failure == Failure::kNone;
-  if (good) ++tally_.good;
+  if (good) good_.store(++tally_.good, std::memory_order_relaxed);
   record_times(connection, good, now_ns);
   if (state_.options.verbosity >= 3) say_response(connection);
   last_end_ns_ = now_ns;

@@ -82,6 +82,8 @@ class Worker {
 
   /// Complete requests so far; from any thread.
   uint64_t complete() const { return complete_.load(std::memory_order_relaxed); }
+  /// Of them, the good ones; from any thread.
+  uint64_t good() const { return good_.load(std::memory_order_relaxed); }
   /// After run().
   const Tally& tally() const { return tally_; }
   const ThreadUse& use() const { return use_; }
@@ -126,6 +128,7 @@ class Worker {
   ThreadUse use_;
   uint64_t last_end_ns_ = 0;
   std::atomic<uint64_t> complete_ = 0;
+  std::atomic<uint64_t> good_ = 0;
 };
 
 }  // namespace workload::ab

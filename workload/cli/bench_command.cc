@@ -16,6 +16,7 @@
 #include "workload/experiment/experiment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/options_file.h"
+#include "workload/experiment/static_options.h"
 #include "workload/filesystem/scratch_folder.h"
 #include "workload/model/workload_file.h"
 #include "workload/report/report.h"
@@ -46,6 +47,9 @@ constexpr std::string_view kExamples =
     "  cacheoff bench --scheme ufs,squid:ufs,nginx,varnish:file --filesystem ext4 --memory 512M "
     "\\\n"
     "      --out results/proxies\n"
+    "  cacheoff bench --scheme static:nginx,static:lighttpd,static:origin --filesystem ext4,xfs "
+    "\\\n"
+    "      --file-size 57244 --load ab=10,requests=100000 --out results/static\n"
     "[scheme-options], [proxy-options], [system-options.NAME] and [[exclude]] can stand in the "
     "file\n"
     "alone: see docs/experiments.md and docs/systems.md.\n";
@@ -218,6 +222,7 @@ Expected<ExperimentOptions> resolve_options(const CommandLine& line) {
   }
   if (options->out.empty()) options->out = default_out();
   if (auto done = check_places(*options); !done) return done.error();
+  if (ab_load_of(*options)) options->cache_size_bytes = static_place_bytes(*options);
   return options;
 }
 

@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<workload::Command, 8> kCommands{{
     {"bench", "run every cell of schemes x filesystems x mount options and report",
      workload::run_bench_command},
-    {"origin", "serve the workload's objects", workload::run_origin_command},
+    {"origin", "serve the workload's objects, or the files of a folder",
+     workload::run_origin_command},
     {"load", "drive a proxy with robots", workload::run_load_command},
     {"replay", "drive a proxy with an access log", workload::run_replay_command},
     {"ab", "ask for one URL, with ApacheBench's options and report", workload::run_ab_command},

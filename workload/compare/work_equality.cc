@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 17> kNoWork{
     "order",  "directory",  "device-path",    "device",        "out",     "user",
     "seed",   "cache-size", "scheme-options", "proxy-options", "system"};
 
-constexpr std::array<std::string_view, 8> kExperimentFields{
-    "workload", "trace", "verification", "load", "until", "phases", "time-scale", "memory"};
+constexpr std::array<std::string_view, 9> kExperimentFields{
+    "workload", "trace", "file", "verification", "load", "until", "phases", "time-scale", "memory"};
 
 constexpr std::array<std::string_view, 8> kCellFields{
     "scheme", "filesystem",     "mount-options", "cache-size",
@@ -63,9 +63,11 @@ class DifferenceFinder {
   std::vector<WorkDifference> find() {
     compare_named("workload", "workload_digest");
     compare_named("trace", "trace_digest");
+    compare_file();
     compare_verification();
     for (const auto& field : work_field_names(first_, second_)) {
-      const bool by_itself = field == "workload" || field == "trace" || field == "verification";
+      const bool by_itself =
+          field == "workload" || field == "trace" || field == "file" || field == "verification";
       const bool of_cells =
           std::find(kCellFields.begin(), kCellFields.end(), field) != kCellFields.end();
       if (!by_itself && !of_cells) compare_option(field);
@@ -112,6 +114,13 @@ class DifferenceFinder {
           "'): " + (digests[0].empty() ? side_name(first_side_) : side_name(second_side_)) +
           " has no digest of it");
     }
+  }
+
+  /// Of static servers. How large it is, and the load, are options.
+  void compare_file() {
+    const std::string digests[] = {text_at(first_.work, "file_digest"),
+                                   text_at(second_.work, "file_digest")};
+    if (!digests[0].empty() && !digests[1].empty()) differ("file", {}, digests[0], digests[1]);
   }
 
   void compare_verification() {

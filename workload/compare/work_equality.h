@@ -14,7 +14,8 @@ namespace workload {
 inline constexpr double kResponseBytesTolerance = 0.01;
 
 /// The fields that both experiments have a word on, and those known without one: `workload` and
-/// `trace` (by their digests; by name where one side has none), `verification`, `load`, `until`,
+/// `trace` (by their digests; by name where one side has none), `file` (of static servers, by its
+/// digest; its size, connections and the like are options), `verification`, `load`, `until`,
 /// `phases`, `time-scale`, `memory` and every other option that is one value, and of each cell
 /// `scheme`, `filesystem`, `mount-options`, `cache-size`, `disks`, `scheme-options`, `seed` (no
 /// round in common) and `mean-response-bytes`. What says where or how often something was run is

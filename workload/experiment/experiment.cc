@@ -14,6 +14,7 @@
 #include "workload/experiment/memory_limit.h"
 #include "workload/experiment/place_options.h"
 #include "workload/experiment/progress.h"
+#include "workload/experiment/static_options.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/experiment/work_digest.h"
 #include "workload/filesystem/cache_places.h"
@@ -62,8 +63,7 @@ CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) 
   result.event_method = cell.event_method;
   result.device = device_name(cell, options);
   result.disks = cell.disks;
-  // What fill ratios refer to, also where nothing is kept.
-  result.cache_size_bytes = options.cache_size_bytes;
+  if (!is_static_scheme(cell.scheme)) result.cache_size_bytes = options.cache_size_bytes;
   return result;
 }
 
@@ -213,7 +213,8 @@ Expected<void> Experiment::open_folder() {
                                        [](const CellPlan& cell) { return cell.needs_path; });
   auto in_memory =
       page_cache_warning(options_.memory, free_memory_bytes(), options_.cache_size_bytes);
-  if (keeps_files && !in_memory.empty()) results.warnings.push_back(std::move(in_memory));
+  const bool is_warned = keeps_files && !ab_load_of(options_) && !in_memory.empty();
+  if (is_warned) results.warnings.push_back(std::move(in_memory));
   for (const auto& cell : plan_.cells) {
     results.cells.push_back(empty_result(cell, options_));
     if (auto done = describe_cell(cell); !done) return done;
@@ -273,6 +274,7 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
       {"device_size_bytes", device_size_of_cell(cell, options_.cache_size_bytes)},
       {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},
       {"cache_share_bytes", cache_share_bytes(cell, options_.cache_size_bytes)}};
+  if (is_static_scheme(cell.scheme)) about["cache_share_bytes"] = nullptr;
   add_system(cell, options_, about);
   const auto file = folder / "configuration.json";
   if (is_on_modelled_disks(cell, options_)) {

@@ -14,4 +14,8 @@ namespace workload {
 Expected<std::string> fetch_page(const storage::HostPort& server, const std::string& path,
                                  std::chrono::milliseconds wait_max);
 
+/// The same as `cacheoff ab` asks with gzip: HTTP/1.0, and the body as it comes, compressed or not.
+Expected<std::string> fetch_page_with_gzip(const storage::HostPort& server, const std::string& path,
+                                           std::chrono::milliseconds wait_max);
+
 }  // namespace workload

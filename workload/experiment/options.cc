@@ -9,6 +9,7 @@
 #include "workload/client/goal.h"
 #include "workload/client/load_shape.h"
 #include "workload/experiment/place_options.h"
+#include "workload/experiment/static_options.h"
 #include "workload/model/phases.h"
 
 namespace workload {
@@ -67,6 +68,12 @@ Expected<void> set_trace(ExperimentOptions& options, const Values& values) {
 }
 
 Expected<void> set_load(ExperimentOptions& options, const Values& values) {
+  if (is_ab_load(values.front())) {
+    const auto load = parse_ab_load(values.front());
+    if (!load) return load.error();
+    options.load = load->text();
+    return {};
+  }
   std::string error;
   if (!parse_load_shape(values.front(), error)) return usage_problem("--load: " + error);
   options.load = values.front();
@@ -199,12 +206,12 @@ Expected<void> set_event_methods(ExperimentOptions& options,
   return {};
 }
 
-constexpr std::array<OptionRow, 31> kOptions{{
+constexpr std::array<OptionRow, 32> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; other proxies: squid:ufs squid:aufs squid:diskd "
      "squid:rock squid:memory nginx varnish:malloc varnish:file trafficserver; webproxy[:ENGINE] "
-     "is "
-     "no cache but the filesystem by itself",
+     "is no cache but the filesystem by itself; static:nginx static:lighttpd static:origin serve "
+     "one file and need --load ab",
      true, set_schemes},
     {"filesystem", "LIST",
      "here (the folder as it is); as root also tmpfs ext2 ext3 ext4 xfs btrfs, and raw (the block "
@@ -244,8 +251,10 @@ constexpr std::array<OptionRow, 31> kOptions{{
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},
     {"load", "HOW",
      "best-effort=N, robots=N, rate=N or peak, with their options as in 'cacheoff load' "
-     "(best-effort=64)",
+     "(best-effort=64); for static servers ab=CONNECTIONS[,requests=N][,keep-alive][,gzip]",
      false, set_load},
+    {"file-size", "SIZE", "of the file that static servers serve, 1 to 256M (57244)", false,
+     set_file_size},
     {"time-scale", "K",
      "divides think times, phases, the peak finder's times and modelled disks' (20); with --trace "
      "the recorded times",
@@ -297,6 +306,9 @@ bool ExperimentOptions::finds_peak() const {
 }
 
 std::string ExperimentOptions::goal() const {
+  if (const auto ab = ab_load_of(*this); ab && ab->requests) {
+    return "requests=" + std::to_string(*ab->requests);
+  }
   return finds_peak() && !was_given("until") ? "fill=2.0" : until;
 }
 
@@ -319,6 +331,7 @@ ExperimentOptions options_of_scheme(const ExperimentOptions& options, const std:
 
 Expected<void> check_options(const ExperimentOptions& options) {
   if (auto fit = check_device_options(options); !fit) return fit;
+  if (auto fit = check_static_options(options); !fit) return fit;
   if (!options.phases.empty()) {
     const std::string of_phases = "the phases say how long a run is";
     if (!options.trace.empty()) return wrong("phases", options.phases, "a trace has no phases");

@@ -47,7 +47,9 @@ struct ExperimentOptions {
   MemoryDemand memory;  ///< Of the system under test.
   std::string workload = "polymix4";
   std::string trace;                    ///< Empty: the workload.
-  std::string load = "best-effort=64";  ///< As parse_load_shape() reads it.
+  /// As parse_load_shape() reads it, or parse_ab_load() for static servers.
+  std::string load = "best-effort=64";
+  uint64_t file_size_bytes = 57'244;  ///< Of the file that static servers serve.
   double time_scale = 20;
   std::string until = "duration=60s";  ///< As parse_goal() reads it; see goal().
   std::string phases;                  ///< As set_phases() reads it; empty: a goal.
@@ -82,7 +84,8 @@ struct ExperimentOptions {
   bool was_given(std::string_view name) const;
   /// Whether the peak finder sets the load.
   bool finds_peak() const;
-  /// The goal of a run: `until`, or twice the cache for the peak finder where none was given.
+  /// The goal of a run: `until`, or twice the cache for the peak finder where none was given, or
+  /// the requests that the load names itself.
   std::string goal() const;
   /// Seconds that each run's load is on; nothing where its goals are no durations.
   std::optional<double> run_length_s() const;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "workload/experiment/options.h"
+#include "workload/experiment/static_options.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -38,7 +39,12 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
   }
   if (!options.user.empty()) out["user"] = options.user;
   if (!options.directory.empty()) out["directory"] = options.directory;
-  out["cache-size"] = std::to_string(options.cache_size_bytes);
+  const auto ab = ab_load_of(options);
+  if (ab) {
+    out["file-size"] = std::to_string(options.file_size_bytes);
+  } else {
+    out["cache-size"] = std::to_string(options.cache_size_bytes);
+  }
   if (options.memory.any()) out["memory"] = options.memory.text();
   if (!options.trace.empty()) out["trace"] = options.trace;
   char scale[32];
@@ -48,7 +54,10 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
         {"load", options.load},
         {"time-scale", time_scale},
         {"until", options.goal()}}) {
-    if (name == std::string_view("until") && !options.phases.empty()) continue;
+    const std::string_view option = name;
+    if (option == "until" && !options.phases.empty()) continue;
+    // Static servers have no workload, and their load may say itself how long it is.
+    if (ab && (option == "workload" || (option == "until" && ab->requests))) continue;
     if (options.trace.empty() || options.was_given(name)) out[name] = value;
   }
   if (!options.phases.empty()) out["phases"] = options.phases;

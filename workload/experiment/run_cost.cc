@@ -78,7 +78,9 @@ void add_run_costs(boost::json::object& record, const ProgramCounters& counters,
       {"disk_reads", json_number(divided(number_at(record, "disk.reads"), requests))},
       {"disk_writes", json_number(divided(number_at(record, "disk.writes"), requests))},
       {"disk_read_bytes", json_number(divided(number_at(record, "disk.read_bytes"), requests))},
-      {"disk_write_bytes", json_number(divided(written, requests))}};
+      {"disk_write_bytes", json_number(divided(written, requests))},
+      {"response_bytes", json_number(divided(number_at(record, "bytes_received"),
+                                             number_at(record, "completed").value_or(0)))}};
 }
 
 }  // namespace workload

@@ -19,6 +19,8 @@
 #include "workload/experiment/run_cost.h"
 #include "workload/experiment/run_places.h"
 #include "workload/experiment/run_watch.h"
+#include "workload/experiment/static_options.h"
+#include "workload/experiment/static_run.h"
 #include "workload/experiment/storage_account.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/filesystem/cache_places.h"
@@ -462,6 +464,9 @@ Expected<boost::json::object> run_cell(const RunRequest& request, const Experime
                                        const Programs& programs, StopSignals& stop) {
   if (is_webproxy(request.cell.scheme)) {
     return run_webproxy_cell(request, options, programs, stop);
+  }
+  if (is_static_scheme(request.cell.scheme)) {
+    return run_static_cell(request, options, programs, stop);
   }
   Run run(request, options, programs, stop);
   return run.perform();

@@ -12,8 +12,8 @@
 #include "workload/experiment/disk_account.h"
 #include "workload/experiment/memory_limit.h"
 #include "workload/experiment/program_commands.h"
-#include "workload/experiment/run_cost.h"
 #include "workload/experiment/run_places.h"
+#include "workload/experiment/run_record.h"
 #include "workload/experiment/run_watch.h"
 #include "workload/report/json_text.h"
 
@@ -179,8 +179,6 @@ Expected<boost::json::object> PatternRun::make_record() {
   } else if (end_.exit_status != 0) {
     failure = program_->name() + " " + end_.text() + last_words(log());
   }
-  record["run"] = request_.round;
-  record["seed"] = seed_of_round(options_.seed, request_.round);
   record["cpu_s"] = {{"proxy", watch_->proxy_cpu_s()},
                      {"load", nullptr},
                      {"origin", nullptr},
@@ -189,33 +187,11 @@ Expected<boost::json::object> PatternRun::make_record() {
                               {"load", nullptr},
                               {"origin", nullptr},
                               {"helper", nullptr}};
-  record["disk"] = watch_->disk();
-  record["devices"] = places_->device_descriptions();
-  disks_->account(record);
-  const uint64_t requests = count_at(record, "requests");
-  record["disk"].as_object()["operations_per_request"] =
-      json_number(disk_operations_per(record, requests));
-  add_run_costs(record, watch_->counters(), requests);
-  record["memory"] = nullptr;
-  if (memory_) {
-    record["memory"] = memory_to_json(memory_->account());
-    for (auto& line : memory_warnings(memory_->account())) warnings_.push_back(std::move(line));
-  }
-  const auto percent = [](const std::optional<double>& share) {
-    return json_number(share ? std::optional(*share * 100) : std::nullopt);
-  };
-  record["steal_percent"] = percent(seen.steal_share);
-  record["machine_busy_percent"] = percent(seen.machine_busy_share);
-  const auto blocked_share = watch_->proxy_blocked_share();
-  record["proxy_blocked_percent"] =
-      json_number(blocked_share ? std::optional(*blocked_share * 100) : std::nullopt);
+  add_surroundings(record, {request_, options_, *watch_, *disks_, *places_, memory_.get()}, seen,
+                   watch_->counters(), warnings_);
   record["limited_by"] = webproxy_limit(seen, loop_cpu_share);
-  record["mount_options_in_force"] = places_->options_in_force();
-  record["mount_option_outcomes"] = places_->option_outcomes();
-  record["warnings"] = merge_warnings(record, {warnings_, disks_->warnings(), verdict.warnings});
-  record["valid"] = verdict.valid && failure.empty();
-  record["failure"] = failure.empty() ? nullptr : boost::json::value(failure);
-  auto done = write_file(request_.folder / kRunRecordFile, to_pretty_json(record));
+  auto done = finish_record(record, request_, verdict,
+                            {warnings_, disks_->warnings(), verdict.warnings}, failure);
   if (!done) return done.error();
   return record;
 }

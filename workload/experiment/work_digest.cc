@@ -7,12 +7,16 @@
 #include <memory>
 #include <vector>
 
+#include "workload/experiment/static_options.h"
+#include "workload/experiment/static_page.h"
 #include "workload/model/workload_file.h"
 
 namespace workload {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
+/// Pages of one size and seed are the same as long as they are made in the same way.
+constexpr uint64_t kSeedOfDigest = 1;
 
 std::string digest_text(const XXH128_hash_t& hash) {
   char text[48];
@@ -48,6 +52,15 @@ Expected<boost::json::object> describe_work(const ExperimentOptions& options,
                                             const Workload& workload) {
   boost::json::object work{
       {"workload_digest", nullptr}, {"trace_digest", nullptr}, {"verification", "bytes"}};
+  if (const auto ab = ab_load_of(options)) {
+    work["file_digest"] = digest_of_text(make_static_page(options.file_size_bytes, kSeedOfDigest));
+    work["file_size_bytes"] = options.file_size_bytes;
+    work["connections"] = ab->connections;
+    work["keep_alive"] = ab->keep_alive;
+    work["gzip"] = ab->gzip;
+    work["requests"] = ab->requests ? boost::json::value(*ab->requests) : nullptr;
+    return work;
+  }
   if (options.trace.empty() || options.was_given("workload")) {
     Workload nameless = workload;
     nameless.name.clear();

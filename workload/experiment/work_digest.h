@@ -20,7 +20,10 @@ Expected<std::string> digest_of_file(const std::filesystem::path& file);
 
 /// The key `work` of results.json: `workload_digest` (of every key of the workload but its name;
 /// null with a trace that no workload goes with), `trace_digest` (of the file's bytes; null without
-/// a trace) and `verification` (`bytes`: every byte of every body is compared).
+/// a trace) and `verification` (`bytes`: every byte of every body is compared). Of static servers
+/// both digests are null, and there are `file_digest` (of a file of that size with the seed 1),
+/// `file_size_bytes`, `connections`, `keep_alive`, `gzip` and `requests` (null where a time was the
+/// goal).
 Expected<boost::json::object> describe_work(const ExperimentOptions& options,
                                             const Workload& workload);
 

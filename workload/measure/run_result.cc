@@ -204,7 +204,7 @@ std::string times_line(const Histogram& times) {
 
 /// Writes a file whole, or says why it is not.
 template <class Write>
-std::optional<std::string> write_file(const std::filesystem::path& path, const Write& write) {
+std::optional<std::string> write_run_file(const std::filesystem::path& path, const Write& write) {
   errno = 0;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (out) write(out);
@@ -351,14 +351,14 @@ std::optional<std::string> write_run_files(const std::filesystem::path& folder,
   if (error) return folder.string() + ": " + error.message();
   boost::json::object json = run_to_json(result);
   for (const auto& entry : extra) json[entry.key()] = entry.value();
-  auto failed = write_file(folder / "run.json",
-                           [&](std::ostream& out) { out << boost::json::serialize(json) << '\n'; });
+  auto failed = write_run_file(
+      folder / "run.json", [&](std::ostream& out) { out << boost::json::serialize(json) << '\n'; });
   if (failed) return failed;
-  failed = write_file(folder / "trace.csv", [&](std::ostream& out) {
+  failed = write_run_file(folder / "trace.csv", [&](std::ostream& out) {
     write_trace_csv(out, recorder.series, result.cache_size_bytes, spans_of(result.phases));
   });
   if (failed) return failed;
-  return write_file(folder / "latency.hlog", [&](std::ostream& out) {
+  return write_run_file(folder / "latency.hlog", [&](std::ostream& out) {
     // To the end of the recorded part, which may be longer than the primary phases.
     const size_t rows = recorder.series.size();
     recorder.latency.write(out, start,

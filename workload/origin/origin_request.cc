@@ -43,6 +43,8 @@ OriginRequest::Method method_of(http::verb verb) {
       return OriginRequest::Method::kPost;
     case http::verb::put:
       return OriginRequest::Method::kPut;
+    case http::verb::options:
+      return OriginRequest::Method::kOptions;
     default:
       return OriginRequest::Method::kOther;
   }
@@ -57,11 +59,14 @@ void join(std::string& list, std::string_view value) {
 
 void OriginRequest::clear() {
   method = Method::kOther;
-  http_1_1 = host_given = expects_continue = false;
+  http_1_1 = host_given = expects_continue = accept_encoding_given = false;
   transaction.reset();
   break_off.reset();
   body_bytes = 0;
-  for (auto* text : {&target, &if_none_match, &if_modified_since, &if_range, &range}) text->clear();
+  for (auto* text : {&method_text, &target, &if_match, &if_unmodified_since, &if_none_match,
+                     &if_modified_since, &if_range, &range, &accept_encoding}) {
+    text->clear();
+  }
 }
 
 OriginRequestParser::OriginRequestParser(OriginRequest& request, uint64_t body_bytes_max)
@@ -71,9 +76,10 @@ OriginRequestParser::OriginRequestParser(OriginRequest& request, uint64_t body_b
   body_limit(body_bytes_max);
 }
 
-void OriginRequestParser::on_request_impl(http::verb method, StringView, StringView target,
-                                          int version, ErrorCode&) {
+void OriginRequestParser::on_request_impl(http::verb method, StringView method_text,
+                                          StringView target, int version, ErrorCode&) {
   request_.method = method_of(method);
+  request_.method_text = method_text;
   request_.target = path_of_target(target);
   request_.http_1_1 = version >= 11;
 }
@@ -88,6 +94,16 @@ void OriginRequestParser::on_field_impl(http::field name, StringView name_text, 
     case http::field::host:
       if (request_.host_given) error = http::error::bad_field;  // RFC 9112 section 3.2
       request_.host_given = true;
+      break;
+    case http::field::if_match:
+      join(request_.if_match, value);
+      break;
+    case http::field::if_unmodified_since:
+      join(request_.if_unmodified_since, value);
+      break;
+    case http::field::accept_encoding:
+      join(request_.accept_encoding, value);
+      request_.accept_encoding_given = true;
       break;
     case http::field::if_none_match:
       join(request_.if_none_match, value);

@@ -11,20 +11,25 @@ namespace workload {
 
 /// A request, as far as it changes the answer.
 struct OriginRequest {
-  enum class Method { kGet, kHead, kPost, kPut, kOther };
+  enum class Method { kGet, kHead, kPost, kPut, kOptions, kOther };
 
   Method method = Method::kOther;
-  std::string target;  ///< Path and query; of an absolute-form target too.
+  std::string method_text;  ///< As it was sent.
+  std::string target;       ///< Path and query; of an absolute-form target too.
   bool http_1_1 = false;
   bool host_given = false;
   bool expects_continue = false;
   std::optional<uint64_t> transaction;  ///< Of the robot; nothing where absent or malformed.
-  std::string if_none_match;            ///< Several fields are joined by commas; empty: absent.
+  std::string if_match;                 ///< Several fields are joined by commas; empty: absent.
+  std::string if_unmodified_since;
+  std::string if_none_match;
   std::string if_modified_since;
   std::string if_range;
   std::string range;
-  std::optional<uint16_t> break_off;  ///< As parse_break_off() read it; nothing where absent.
-  uint64_t body_bytes = 0;            ///< Received and thrown away.
+  std::string accept_encoding;
+  bool accept_encoding_given = false;  ///< It may be empty, which allows no coding.
+  std::optional<uint16_t> break_off;   ///< As parse_break_off() read it; nothing where absent.
+  uint64_t body_bytes = 0;             ///< Received and thrown away.
 
   /// Back to the state of a new object, keeping the memory of its strings.
   void clear();

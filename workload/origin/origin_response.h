@@ -42,6 +42,7 @@ struct OriginResponse {
   uint64_t body_offset_bytes = 0;
   uint64_t body_size_bytes = 0;  ///< 0 where no part of an object follows, as for HEAD.
   bool chunked = false;
+  uint64_t text_size_bytes = 0;  ///< Of the small text behind the head.
 };
 
 /// Answers a request for an object: conditions (RFC 9110 section 13), ranges (section 14; of
@@ -50,8 +51,8 @@ struct OriginResponse {
 void answer_request(const OriginRequest& request, const OriginContext& context,
                     OriginResponse& out);
 
-/// A response with a text of its own, which no cache keeps. `head_only` leaves the text out.
-void answer_text(unsigned status, std::string_view media_type, std::string_view text,
-                 bool head_only, const OriginContext& context, OriginResponse& out);
+/// A response with a plain text of its own, which no cache keeps. `head_only` leaves the text out.
+void answer_text(unsigned status, std::string_view text, bool head_only,
+                 const OriginContext& context, OriginResponse& out);
 
 }  // namespace workload

@@ -12,6 +12,7 @@
 #include "storage/base/error.h"
 #include "storage/base/units.h"
 #include "workload/model/distributions.h"
+#include "workload/origin/static/static_site.h"
 
 namespace workload {
 
@@ -27,7 +28,11 @@ struct OriginOptions {
   unsigned threads = 1;                                  ///< 1 to 256.
   uint64_t connections_max = 20000;                      ///< More are closed at once and counted.
   uint64_t request_body_bytes_max = uint64_t{64} << 20;  ///< Larger ones get 413.
-  bool test_faults = false;  ///< Obey `?fault=NAME` in URLs; see docs/workload.md.
+  /// Files to serve instead of the workload's objects; what is said of thinking and faults has then
+  /// no meaning.
+  std::shared_ptr<const StaticSite> files;
+  std::shared_ptr<const OwnedFd> access_log;  ///< Where each request leaves a line, or null.
+  bool test_faults = false;                   ///< Obey `?fault=NAME` in URLs; see docs/workload.md.
 };
 
 /// What an origin has done since it started. Interim figures of several threads need not fit
@@ -38,16 +43,18 @@ struct OriginStatistics {
   uint64_t request_body_bytes = 0;
   uint64_t connections_accepted = 0;
   uint64_t connections_open = 0;
-  uint64_t connections_refused = 0;   ///< Over connections_max.
-  uint64_t responses_cut = 0;         ///< The peer went away in mid-response.
-  uint64_t responses_broken_off = 0;  ///< By the origin, as kBreakOffHeader asked.
+  uint64_t connections_refused = 0;  ///< Over connections_max.
+  uint64_t responses_cut = 0;        ///< The peer went away in mid-response.
+  /// By the origin, as kBreakOffHeader asked, or as a file turned out shorter than it was.
+  uint64_t responses_broken_off = 0;
   std::map<unsigned, uint64_t> responses_by_status;
 };
 
 /// Serves HTTP/1.0 and HTTP/1.1 on threads of its own: GET and HEAD with ranges and conditions
 /// (RFC 9110 sections 13 and 14), POST and PUT. Each response is stamped with the transaction that
-/// caused it (object.h). `/cacheoff/status` answers the statistics as JSON; any other path that is
-/// no object's is 404. Methods are called from the thread that made the object.
+/// caused it (object.h); a path that is no object's is 404. With `files` it serves those
+/// instead. `/cacheoff/status` answers the statistics as JSON either way. Methods are called from
+/// the thread that made the object.
 class OriginServer {
  public:
   /// `clock` (Date headers, time-outs) must outlive the server.

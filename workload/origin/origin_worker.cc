@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -26,14 +27,22 @@ OriginWorker::OriginWorker(const OriginOptions& options, const storage::Clock& c
       statistics_(std::move(statistics)),
       io_(1),
       sweep_timer_(io_),
-      scratch_(kScratchBytes) {}
+      scratch_(kScratchBytes) {
+  if (options.access_log) access_log_.emplace(options.access_log);
+}
 
 OriginWorker::~OriginWorker() = default;
 
 void OriginWorker::run() {
+  // sendfile raises it where a peer has gone away, and has no flag against that.
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   const auto work = boost::asio::make_work_guard(io_);
   sweep_later();
   io_.run();
+  if (access_log_) access_log_->flush();
 }
 
 void OriginWorker::stop() {
@@ -69,6 +78,7 @@ void OriginWorker::sweep_later() {
     for (auto* const connection : connections_) {
       if (connection->deadline() < now) connection->close();
     }
+    if (access_log_) access_log_->flush();
     sweep_later();
   });
 }

@@ -8,10 +8,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
+#include "workload/origin/access_log.h"
 #include "workload/origin/origin_server.h"
 
 namespace workload {
@@ -72,6 +74,10 @@ class OriginWorker {
   OriginStatistics statistics() const { return statistics_(); }
   /// Memory that any connection may use between two suspensions.
   std::span<std::byte> scratch() { return scratch_; }
+  /// Null where none is kept.
+  OriginAccessLog* access_log() { return access_log_ ? &*access_log_ : nullptr; }
+  /// How many responses the connections have made in memory and not sent yet.
+  unsigned& made_responses() { return made_responses_; }
   void enter(OriginConnection& connection) { connections_.insert(&connection); }
   void leave(OriginConnection& connection) { connections_.erase(&connection); }
 
@@ -81,6 +87,8 @@ class OriginWorker {
   const OriginOptions& options_;
   const storage::Clock& clock_;
   std::function<OriginStatistics()> statistics_;
+  std::optional<OriginAccessLog> access_log_;
+  unsigned made_responses_ = 0;
   boost::asio::io_context io_;
   boost::asio::steady_timer sweep_timer_;
   bool stopping_ = false;

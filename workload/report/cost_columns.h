@@ -20,17 +20,18 @@ struct CostColumn {
 };
 
 /// In the order of the columns.
-inline constexpr std::array<CostColumn, 10> kCostColumns{{
+inline constexpr std::array<CostColumn, 11> kCostColumns{{
     {"per_request.cpu_us", "cpu_us_per_request", "cpu_us", 1},
-    {"per_request.context_switches", "context_switches_per_request", "switches", 1},
+    {"per_request.context_switches", "context_switches_per_request", "ctxsw", 1},
     {"per_request.page_faults", "page_faults_per_request", "faults", 1},
     {"per_request.disk_reads", "disk_reads_per_request", "reads", 1},
     {"per_request.disk_writes", "disk_writes_per_request", "writes", 1},
     {"per_request.disk_read_bytes", "disk_read_bytes_per_request", "rd_KiB", 1024},
     {"per_request.disk_write_bytes", "disk_write_bytes_per_request", "wr_KiB", 1024},
     {"disk_write_amplification", "disk_write_amplification", "ampl", 1},
-    {"page_cache_hit_percent", "page_cache_hit", "cached_%", 1},
+    {"page_cache_hit_percent", "page_cache_hit", "cache_%", 1},
     {"memory.peak_bytes", "memory_peak_bytes", "mem_MiB", 1024.0 * 1024.0},
+    {"per_request.response_bytes", "response_bytes_per_request", "re_KiB", 1024},
 }};
 
 /// Medians over the runs that count, in the order and units of kCostColumns without dividing;

@@ -23,7 +23,7 @@ struct KnownCost {
   double unit = 1;
 };
 
-constexpr std::array<KnownCost, 11> kKnownCosts{{
+constexpr std::array<KnownCost, 12> kKnownCosts{{
     {"disk reads", "per_request.disk_reads", "disk.reads"},
     {"disk writes", "per_request.disk_writes", "disk.writes"},
     {"disk operations", "disk.operations_per_request", ""},
@@ -35,6 +35,7 @@ constexpr std::array<KnownCost, 11> kKnownCosts{{
     {"disk write amplification", "disk_write_amplification", ""},
     {"page cache hits, %", "page_cache_hit_percent", ""},
     {"most memory, MiB", "memory.peak_bytes", "", kBytesPerMiB},
+    {"response, KiB", "per_request.response_bytes", "", kBytesPerKiB},
 }};
 
 /// Of the whole run, warm-up included.

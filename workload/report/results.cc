@@ -38,7 +38,8 @@ boost::json::object cell_to_json(const CellResult& cell) {
   out["event_method"] = cell.event_method.empty() ? nullptr : boost::json::value(cell.event_method);
   out["device"] = cell.device;
   out["disks"] = cell.disks;
-  out["cache_size_bytes"] = cell.cache_size_bytes;
+  out["cache_size_bytes"] =
+      cell.cache_size_bytes == 0 ? nullptr : boost::json::value(cell.cache_size_bytes);
   out["throughput_rps"] = estimate_to_json(cell_estimate(cell, "throughput_rps"));
   out["response_time_ms"] = estimate_to_json(cell_estimate(cell, "response_time_ms.mean"));
   out["hit_ratio_percent"] = estimate_to_json(cell_estimate(cell, "hit_ratio_percent"));
@@ -129,7 +130,9 @@ Expected<CellResult> cell_from_json(const boost::json::object& json, const std::
   cell.event_method = text_at(json, "event_method");  // older results have none
   cell.device = reader.text("device");
   cell.disks = reader.count("disks");
-  cell.cache_size_bytes = reader.count("cache_size_bytes");
+  const auto* cache_size = json.if_contains("cache_size_bytes");
+  const bool has_cache = cache_size == nullptr || !cache_size->is_null();
+  if (has_cache) cell.cache_size_bytes = reader.count("cache_size_bytes");
   cell.runs = reader.objects("runs", kRunsMax);
   for (const auto& row : reader.objects("failed_runs", kRunsMax)) {
     cell.failed_runs.push_back(

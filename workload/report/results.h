@@ -35,6 +35,7 @@ struct CellResult {
   std::string event_method;   ///< Of the proxy; empty where there is none, or not known.
   std::string device;         ///< `native`.
   uint64_t disks = 0;         ///< Cache directories.
+  /// What fill ratios refer to, also where nothing is kept; 0 of static servers, which have none.
   uint64_t cache_size_bytes = 0;
   /// Finished runs with the keys of docs/experiments.md. One whose `failure` is not null (a wrong
   /// byte, a program that failed) is shown and counted, but enters no median.

@@ -272,7 +272,8 @@ std::string cost_table(const std::vector<SummaryRow>& rows) {
   return layout(lines, {3, 2 + kCostColumns.size()}) +
          "what a request cost: CPU time, context switches and page faults of the proxy and what it "
          "started; operations\nand bytes of the disks. Then disk bytes written to bytes published, "
-         "bytes read that no disk had to give,\nand with --memory the most memory in use\n\n";
+         "bytes read that no disk had to give,\nwith --memory the most memory in use, and the "
+         "bytes of a response as the load generator got it\n\n";
 }
 
 std::string explain_marks(const std::vector<SummaryRow>& rows) {

@@ -33,6 +33,7 @@ struct SystemRun {
   storage::HostPort listen;     ///< A port that was free a moment ago; see `prints_address`.
   uint64_t open_files_max = 0;  ///< What the limit on open files can be raised to.
   bool runs_as_root = false;
+  bool asked_for_gzip = false;  ///< Of a static server: whether its load asks for gzip.
 };
 
 /// A file of the configuration, or an empty folder that must be there.
@@ -59,6 +60,7 @@ struct SystemSetup {
   /// Log in the run's folder where its last words are; beside what it prints.
   std::string own_log;
   /// Access log in Squid's native format, in the run's folder; empty: it writes none.
+  /// Of a static server in the Common Log Format.
   std::string access_log;
   std::vector<SystemCounters> counters;
   /// What is not as with the others, a line each; a warning of each run.
@@ -95,6 +97,7 @@ struct SystemKind {
   /// Names that may not stand in its options: the bench sets them. Between spaces.
   std::string_view taken;
   SystemSetup (*set_up)(const SystemRun& run) = nullptr;
+  bool is_ours = false;  ///< Its program lies beside the bench's own.
 };
 
 }  // namespace workload

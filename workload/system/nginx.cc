@@ -1,7 +1,7 @@
 // nginx's proxy_cache as a system under test: one worker.
 #include <algorithm>
 
-#include "workload/system/directives.h"
+#include "workload/system/nginx_frame.h"
 #include "workload/system/set_ups.h"
 
 namespace workload {
@@ -10,24 +10,6 @@ namespace {
 /// A mebibyte of the index holds about 8000 objects.
 constexpr uint64_t kCacheBytesPerIndexByte = 64;
 constexpr uint64_t kIndexBytesMin = 16 << 20;
-/// Connections of clients and to the origin share the descriptors.
-constexpr uint64_t kConnectionsMax = 65536;
-constexpr const char* kManyRequests = "1000000000";
-constexpr const char* kLongTime = "3600s";
-
-/// Sections of what does not belong into `http`.
-const std::map<std::string, std::string, std::less<>> kSections{
-    {"use", "events"},
-    {"multi_accept", "events"},
-    {"accept_mutex", "events"},
-    {"accept_mutex_delay", "events"},
-    {"worker_aio_requests", "events"},
-    {"worker_cpu_affinity", "main"},
-    {"worker_priority", "main"},
-    {"thread_pool", "main"},
-    {"pcre_jit", "main"},
-    {"timer_resolution", "main"},
-};
 
 /// Variables that the configuration leans on: they can't be set as options.
 constexpr const char* kMaps =
@@ -78,30 +60,17 @@ std::string zones_text(const SystemRun& run) {
 
 Directives nginx_directives(const SystemRun& run) {
   Directives out;
-  out.add("main", "worker_processes", "1");
-  out.add("main", "worker_rlimit_nofile", std::to_string(run.open_files_max));
-  out.add("events", "worker_connections",
-          std::to_string(std::min(kConnectionsMax, run.open_files_max)));
-  out.add("http", "access_log", (run.folder / "access.log").string() + " squid buffer=64k");
-  for (const char* name : {"client_body_temp_path", "proxy_temp_path", "fastcgi_temp_path",
-                           "uwsgi_temp_path", "scgi_temp_path"}) {
-    out.add("http", name, (run.scratch / name).string());
-  }
-  out.add("http", "sendfile", "on");
-  out.add("http", "tcp_nopush", "on");
-  out.add("http", "keepalive_requests", kManyRequests);
-  out.add("http", "keepalive_timeout", kLongTime);
+  add_nginx_basics(run, (run.folder / "access.log").string() + " squid buffer=64k", out);
   out.add("http", "client_max_body_size", "0");
   out.add("http", "if_modified_since", "before");
-  out.add("http", "server_tokens", "off");
   out.add("upstream", "keepalive", "1000");
-  out.add("upstream", "keepalive_requests", kManyRequests);
+  out.add("upstream", "keepalive_requests", kNginxManyRequests);
   out.add("location", "proxy_http_version", "1.1");
   out.add("location", "proxy_cache_revalidate", "on");
   out.add("location", "proxy_cache_bypass", "$cacheoff_reload");
   out.add("location", "proxy_no_cache", "$cacheoff_passed_on");
   out.add("location", "proxy_read_timeout", "300s");
-  out.replace(run.options, kSections, "http");
+  out.replace(run.options, nginx_sections(), "http");
   return out;
 }
 
@@ -109,16 +78,12 @@ Directives nginx_directives(const SystemRun& run) {
 
 SystemSetup set_up_nginx(const SystemRun& run) {
   const Directives directives = nginx_directives(run);
-  std::string text = "daemon off;\npid " + (run.scratch / "nginx.pid").string() + ";\nerror_log " +
-                     (run.folder / "nginx_error.log").string() +
-                     " warn;\n# By its folder a process that was left behind is known.\n" +
-                     "working_directory " + run.scratch.string() + ";\n";
-  if (run.runs_as_root) text += "user root;\n";
-  text += directives.text("main", "", ";") + "events {\n" + directives.text("events", "  ", ";") +
-          "}\nhttp {\n" + kMaps + zones_text(run) + directives.text("http", "  ", ";") +
-          "  upstream cacheoff_origin {\n    server " + run.origin.text() + ";\n" +
-          directives.text("upstream", "    ", ";") + "  }\n  server {\n    listen " +
-          run.listen.text() + " backlog=4096;\n    location = /cacheoff-status {\n" +
+  std::string text = nginx_head(run);
+  text += nginx_main_and_events(directives) + "http {\n" + kMaps + zones_text(run) +
+          directives.text("http", "  ", ";") + "  upstream cacheoff_origin {\n    server " +
+          run.origin.text() + ";\n" + directives.text("upstream", "    ", ";") +
+          "  }\n  server {\n    listen " + run.listen.text() +
+          " backlog=4096;\n    location = /cacheoff-status {\n" +
           "      stub_status;\n      access_log off;\n    }\n    location / {\n" +
           "      proxy_pass http://cacheoff_origin;\n" +
           "      proxy_set_header Host $http_host;\n" +
@@ -128,12 +93,8 @@ SystemSetup set_up_nginx(const SystemRun& run) {
           (run.cache_paths.size() > 1 ? "$cacheoff_zone" : zone_name(0)) + ";\n" +
           directives.text("location", "      ", ";") + "    }\n  }\n}\n";
   SystemSetup setup;
-  const std::string file = (run.folder / "nginx.conf").string();
   setup.files.push_back({"nginx.conf", std::move(text)});
-  setup.own_log = "nginx_error.log";
-  setup.command = {run.program, "-c", file, "-e", (run.folder / setup.own_log).string()};
-  setup.access_log = "access.log";
-  setup.counters.push_back({"nginx_status.txt", "/cacheoff-status"});
+  add_nginx_command(run, setup);
   setup.notes.emplace_back(
       "nginx: its cache manager looks at the size of the cache at most every ten seconds, and the "
       "cache can be larger meanwhile");

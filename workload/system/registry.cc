@@ -15,7 +15,7 @@ constexpr auto kAskVersionTimeMax = std::chrono::seconds(10);
 
 constexpr SystemKind kOwnProxy{"cacheoff-proxy",   "",   "cacheoff-proxy",          "",
                                "our own proxy",    true, SystemThreads::kEventLoop, true,
-                               HitsInLog::kAsOurs, "",   set_up_own_proxy};
+                               HitsInLog::kAsOurs, "",   set_up_own_proxy,          true};
 
 constexpr std::string_view kSquidTaken =
     " http_port cache_dir access_log cache_log pid_filename coredump_dir cache_effective_user ";
@@ -25,7 +25,14 @@ constexpr std::string_view kNginxTaken =
 constexpr std::string_view kTrafficServerTaken =
     " proxy.config.http.server_ports proxy.config.admin.user_id proxy.config.log.logfile_dir ";
 
-constexpr std::array<SystemKind, 9> kOthers{{
+constexpr std::string_view kStaticNginxTaken =
+    " listen root types daemon pid error_log user working_directory log_format ";
+constexpr std::string_view kStaticLighttpdTaken =
+    " server.bind server.port server.document-root server.modules server.errorlog server.username "
+    "server.groupname server.chroot mimetype.assign accesslog.format ";
+constexpr std::string_view kStaticOriginTaken = " listen root index access-log event-method help ";
+
+constexpr std::array<SystemKind, 12> kOthers{{
     {"squid", "squid:ufs", "squid", "squid", "Squid, a file an object, blocking calls", true,
      SystemThreads::kEventLoop, false, HitsInLog::kAsSquids, kSquidTaken, set_up_squid},
     {"squid", "squid:aufs", "squid", "squid", "Squid, the same with threads", true,
@@ -45,6 +52,14 @@ constexpr std::array<SystemKind, 9> kOthers{{
     {"trafficserver", "trafficserver", "traffic_server", "trafficserver",
      "Apache Traffic Server, a cyclic log in one file", true, SystemThreads::kProcess, false,
      HitsInLog::kUnlike, kTrafficServerTaken, set_up_trafficserver},
+    {"static:nginx", "static:nginx", "nginx", "nginx-light", "nginx with one file to serve", true,
+     SystemThreads::kWorker, false, HitsInLog::kUnlike, kStaticNginxTaken, set_up_static_nginx},
+    {"static:lighttpd", "static:lighttpd", "lighttpd", "lighttpd",
+     "lighttpd with one file to serve", true, SystemThreads::kEventLoop, false, HitsInLog::kUnlike,
+     kStaticLighttpdTaken, set_up_static_lighttpd},
+    {"static:origin", "static:origin", "cacheoff", "", "cacheoff origin --root with one file", true,
+     SystemThreads::kProcess, true, HitsInLog::kUnlike, kStaticOriginTaken, set_up_static_origin,
+     true},
 }};
 
 const SystemKind* find_other(std::string_view scheme) {
@@ -110,7 +125,7 @@ std::map<std::string, std::string> options_of_system(const SystemKind& kind,
 }
 
 bool serves_by_children(const SystemKind& kind) {
-  return kind.system == "nginx" || kind.system == "varnish";
+  return kind.threads == SystemThreads::kWorker || kind.system == "varnish";
 }
 
 void blame_worker(const SystemKind& kind, RunObservation& seen) {
@@ -136,7 +151,7 @@ void blame_worker(const SystemKind& kind, RunObservation& seen) {
 
 std::string why_no_system(std::string_view scheme) {
   const auto* kind = find_other(scheme);
-  if (kind == nullptr || !find_program(kind->program).empty()) return {};
+  if (kind == nullptr || kind->is_ours || !find_program(kind->program).empty()) return {};
   return std::string(kind->program) + " is not installed (Debian's package " +
          std::string(kind->package) + ")";
 }
@@ -150,7 +165,8 @@ Expected<void> check_system_options(const ExperimentOptions& options) {
                                     [&](const SystemKind& row) { return row.system == system; });
     if (kind == kOthers.end()) {
       return usage_problem("system-options." + system +
-                           ": no such system; there are squid, nginx, varnish and trafficserver");
+                           ": no such system; there are squid, nginx, varnish, trafficserver, "
+                           "static:nginx, static:lighttpd and static:origin");
     }
     for (const auto& [name, value] : values) {
       const bool taken = kind->taken.find(" " + name + " ") != std::string_view::npos;
@@ -169,11 +185,13 @@ std::vector<std::pair<std::string, std::string>> system_versions(
   std::vector<std::pair<std::string, std::string>> versions;
   for (const auto& scheme : schemes) {
     const auto* kind = find_other(scheme);
-    if (kind == nullptr) continue;
-    const bool known = std::any_of(versions.begin(), versions.end(), [&](const auto& version) {
-      return version.first == kind->system;
-    });
-    if (!known) versions.emplace_back(std::string(kind->system), version_of(*kind));
+    if (kind == nullptr || kind->is_ours) continue;
+    // A program that serves files is the same that others cache with: `nginx` of `static:nginx`.
+    const std::string_view system = kind->system;
+    const std::string name(system.substr(system.find(':') + 1));
+    const bool known = std::any_of(versions.begin(), versions.end(),
+                                   [&](const auto& version) { return version.first == name; });
+    if (!known) versions.emplace_back(name, version_of(*kind));
   }
   return versions;
 }

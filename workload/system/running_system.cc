@@ -109,8 +109,10 @@ void RunningSystem::remove_shared_memory() {
 
 Expected<void> RunningSystem::start() {
   SystemRun& run = start_.run;
-  if (start_.kind.scheme.empty()) {
-    run.program = start_.proxy.string();
+  if (start_.kind.is_ours) {
+    run.program = start_.kind.scheme.empty()
+                      ? start_.proxy.string()
+                      : (start_.proxy.parent_path() / start_.kind.program).string();
     setup_ = start_.kind.set_up(run);
     return launch();
   }

@@ -20,7 +20,7 @@ struct SystemStart {
   const SystemKind& kind;
   SystemRun run;                ///< Without `program`, `scratch`, `listen` and `instance`.
   std::string name;             ///< Of this run, for the folder in the scratch folder.
-  std::filesystem::path proxy;  ///< The program of our own proxy.
+  std::filesystem::path proxy;  ///< The program of our own proxy; our others lie beside it.
   ScratchFolder& scratch;
   std::optional<RunUser> user;
   std::string group_file;  ///< For ChildOptions.

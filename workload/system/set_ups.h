@@ -16,4 +16,11 @@ SystemSetup set_up_varnish(const SystemRun& run);
 /// Apache Traffic Server.
 SystemSetup set_up_trafficserver(const SystemRun& run);
 
+/// nginx with the files of a folder.
+SystemSetup set_up_static_nginx(const SystemRun& run);
+/// lighttpd with the files of a folder.
+SystemSetup set_up_static_lighttpd(const SystemRun& run);
+/// Our own `cacheoff origin --root`.
+SystemSetup set_up_static_origin(const SystemRun& run);
+
 }  // namespace workload

@@ -10,5 +10,6 @@ FuzzTarget workload_file_target();
 FuzzTarget origin_request_target();
 FuzzTarget ab_response_target();
 FuzzTarget ab_reports_target();
+FuzzTarget file_request_target();
 
 }  // namespace testing_support

@@ -148,6 +148,38 @@ TEST(CompareResults, OtherWorkIsRefusedByTheNameOfTheField) {
   }
 }
 
+TEST(CompareResults, OfStaticServersFileAndLoadAreTheWork) {
+  const auto static_side = [](uint64_t noise_seed) {
+    Results results = noisy_results(side(noise_seed));
+    results.experiment.erase("workload");
+    results.experiment["load"] = "ab=10,requests=100000";
+    results.experiment["file-size"] = "57244";
+    results.work["workload_digest"] = nullptr;
+    results.work["file_digest"] = "xxh3-128:1";
+    for (auto& cell : results.cells) cell.cache_size_bytes = 0;
+    return results;
+  };
+  const Results base = static_side(1);
+  const auto refusal_of = [&](auto change) {
+    Results other = static_side(2);
+    change(other);
+    return refused_fields(compared(base, other));
+  };
+  EXPECT_THAT(refusal_of([](Results&) {}), IsEmpty());
+  for (const char* load : {"ab=11,requests=100000", "ab=10,requests=100001", "ab=10",
+                           "ab=10,requests=100000,keep-alive", "ab=10,requests=100000,gzip"}) {
+    EXPECT_THAT(refusal_of([&](Results& r) { r.experiment["load"] = load; }), ElementsAre("load"));
+  }
+  EXPECT_THAT(refusal_of([](Results& r) { r.experiment["file-size"] = "151"; }),
+              ElementsAre("file-size"));
+  EXPECT_THAT(refusal_of([](Results& r) { r.work["file_digest"] = "xxh3-128:2"; }),
+              ElementsAre("file"));
+  const auto again = results_from_json(results_to_json(base), "a");
+  ASSERT_TRUE(again) << again.error().text;
+  EXPECT_TRUE(results_to_json(base).at("cells").at(0).at("cache_size_bytes").is_null());
+  EXPECT_EQ(again->cells[0].cache_size_bytes, 0U);
+}
+
 TEST(CompareResults, ADifferenceCanBeIgnoredAndIsMarked) {
   const Results base = noisy_results(side(1));
   Results other = noisy_results(side(2));

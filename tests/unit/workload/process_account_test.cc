@@ -90,6 +90,8 @@ TEST(ProcessAccount, ReadsThisProcess) {
 
 boost::json::object record_of_a_run() {
   return {{"requests", 50},
+          {"completed", 40},
+          {"bytes_received", 8000},
           {"access_log", {{"requests", 90}, {"aborted", 10}}},
           {"cpu_s", {{"proxy", 0.02}, {"helper", 0.01}}},
           {"storage", {{"io_read_bytes", 1000}, {"published_bytes", 4000}}},
@@ -119,6 +121,7 @@ TEST(RunCost, DividesByTheRequestsThatTheProxyHad) {
   EXPECT_DOUBLE_EQ(*number_at(record, "per_request.disk_writes"), 0.3);
   EXPECT_DOUBLE_EQ(*number_at(record, "per_request.disk_read_bytes"), 5);
   EXPECT_DOUBLE_EQ(*number_at(record, "per_request.disk_write_bytes"), 60);
+  EXPECT_DOUBLE_EQ(*number_at(record, "per_request.response_bytes"), 200);
   EXPECT_DOUBLE_EQ(*number_at(record, "disk_write_amplification"), 1.5);
   EXPECT_DOUBLE_EQ(*number_at(record, "page_cache_hit_percent"), 75);
   EXPECT_EQ(count_at(record, "context_switches.proxy.voluntary"), 150U);

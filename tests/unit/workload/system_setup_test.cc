@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "workload/experiment/options_file.h"
+#include "workload/experiment/static_options.h"
 #include "workload/system/directives.h"
 #include "workload/system/registry.h"
 #include "workload/system/set_ups.h"
@@ -50,13 +51,16 @@ TEST(SystemSetup, EachSystemListensWhereItIsToldAndKeepsItsFilesInTheRunsFolders
     std::string all;
     for (const auto& file : setup.files) all += file.text;
     for (const auto& word : setup.command) all += word + " ";
-    EXPECT_THAT(all, AllOf(HasSubstr("3128"), HasSubstr("127.0.0.1"))) << kind.scheme;
+    // One that says its address itself chooses its port itself.
+    const std::string port = kind.prints_address ? "127.0.0.1:0" : "3128";
+    EXPECT_THAT(all, AllOf(HasSubstr(port), HasSubstr("127.0.0.1"))) << kind.scheme;
     EXPECT_THAT(all, Not(HasSubstr("/var/"))) << kind.scheme;
     if (kind.needs_path) {
       EXPECT_THAT(all, HasSubstr("/cache/0")) << kind.scheme;
     }
     EXPECT_EQ(setup.command.front(), "/usr/sbin/program");
-    EXPECT_FALSE(setup.notes.empty()) << kind.scheme;
+    // A static server has nothing that could not be made equal.
+    EXPECT_EQ(setup.notes.empty(), is_static_scheme(kind.scheme)) << kind.scheme;
   }
 }
 
@@ -107,6 +111,58 @@ TEST(SystemSetup, TrafficServerHasALineOfStorageForEachDisk) {
             HasSubstr("CONFIG proxy.config.http.server_ports STRING 3128:ip-in=127.0.0.1")));
 }
 
+TEST(SystemSetup, StaticNginxServesTheFolderOnOneWorker) {
+  auto run = system_run("static:nginx", 1);
+  const auto plain = set_up_static_nginx(run);
+  const auto text = setup_text(plain, "nginx.conf");
+  EXPECT_THAT(text, AllOf(HasSubstr("\nworker_processes 1;"), HasSubstr("    root /cache/0;\n"),
+                          HasSubstr("    listen 127.0.0.1:3128 backlog"), HasSubstr("  gzip off;"),
+                          HasSubstr("  access_log /run/folder/access.log common buffer=64k;"),
+                          Not(HasSubstr("proxy_cache")), Not(HasSubstr("open_file_cache"))));
+  EXPECT_EQ(plain.access_log, "access.log");
+  run.asked_for_gzip = true;
+  EXPECT_THAT(setup_text(set_up_static_nginx(run), "nginx.conf"),
+              AllOf(HasSubstr("  gzip on;"), HasSubstr("  gzip_http_version 1.0;")));
+  run.options = {{"gzip", "off"}, {"use", "select"}, {"worker_processes", "2"}, {"sendfile", ""}};
+  EXPECT_THAT(setup_text(set_up_static_nginx(run), "nginx.conf"),
+              AllOf(HasSubstr("  gzip off;"), HasSubstr("  use select;\n"),
+                    HasSubstr("\nworker_processes 2;"), Not(HasSubstr("sendfile"))));
+}
+
+TEST(SystemSetup, StaticLighttpdServesTheFolderAndRemembersNoFile) {
+  auto run = system_run("static:lighttpd", 1);
+  const auto plain = set_up_static_lighttpd(run);
+  EXPECT_THAT(plain.command,
+              testing::ElementsAre("/usr/sbin/program", "-D", "-f", "/run/folder/lighttpd.conf"));
+  EXPECT_THAT(
+      setup_text(plain, "lighttpd.conf"),
+      AllOf(HasSubstr("server.bind = \"127.0.0.1\"\nserver.port = 3128\n"),
+            HasSubstr("server.document-root = \"/cache/0\"\n"),
+            HasSubstr("server.stat-cache-engine = \"disable\"\n"),
+            HasSubstr("accesslog.filename = \"/run/folder/access.log\"\n"),
+            HasSubstr("server.modules = ( \"mod_accesslog\" )\n"), Not(HasSubstr("deflate"))));
+  run.options = {{"gzip", "on"}, {"server.range-requests", "off"}, {"server.max-worker", "2"}};
+  EXPECT_THAT(setup_text(set_up_static_lighttpd(run), "lighttpd.conf"),
+              AllOf(HasSubstr("( \"mod_accesslog\", \"mod_deflate\" )\n"),
+                    HasSubstr("deflate.allowed-encodings = ( \"gzip\" )\n"),
+                    HasSubstr("server.range-requests = \"disable\"\n"),
+                    HasSubstr("server.max-worker = 2\n"), Not(HasSubstr("\ngzip"))));
+  run.options = {{"gzip", "off"}};
+  run.asked_for_gzip = true;
+  EXPECT_THAT(setup_text(set_up_static_lighttpd(run), "lighttpd.conf"), Not(HasSubstr("deflate")));
+}
+
+TEST(SystemSetup, StaticOriginIsOurOwnProgram) {
+  auto run = system_run("static:origin", 1);
+  run.options = {{"threads", "2"}, {"idle-timeout", ""}};
+  EXPECT_THAT(set_up_static_origin(run).command,
+              testing::ElementsAre("/usr/sbin/program", "origin", "--listen", "127.0.0.1:0",
+                                   "--root", "/cache/0", "--access-log", "/run/folder/access.log",
+                                   "--gzip=off", "--threads=2"));
+  run.asked_for_gzip = true;
+  EXPECT_THAT(set_up_static_origin(run).command, Contains("--gzip=on"));
+}
+
 TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
   auto run = system_run("nginx", 1);
   run.options = {{"worker_processes", "2"},   {"use", "select"},          {"gzip", "on"},
@@ -143,7 +199,8 @@ TEST(SystemRegistry, NamesSchemesAsTheCommandLineDoes) {
   for (const auto& row : system_scheme_rows()) names.insert(row.name);
   EXPECT_EQ(names, (std::set<std::string>{"squid:ufs", "squid:aufs", "squid:diskd", "squid:rock",
                                           "squid:memory", "nginx", "varnish:malloc", "varnish:file",
-                                          "trafficserver"}));
+                                          "trafficserver", "static:nginx", "static:lighttpd",
+                                          "static:origin"}));
   EXPECT_EQ(system_of_scheme("squid:rock").system, "squid");
   EXPECT_EQ(system_of_scheme("rock").system, "cacheoff-proxy");
   EXPECT_FALSE(is_other_system("ufs"));
@@ -196,6 +253,32 @@ TEST(SystemRegistry, OptionsComeFromTheFileAndAreChecked) {
   options.system_options = {{"apache", {{"a", "b"}}}};
   ASSERT_FALSE(check_system_options(options));
   EXPECT_THAT(check_system_options(options).error().text, HasSubstr("no such system"));
+}
+
+TEST(SystemRegistry, OfStaticServersTooAFullOneIsTheProxysCpu) {
+  RunObservation seen;
+  seen.helper_cpu_share = 0.95;
+  blame_worker(system_of_scheme("static:nginx"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  EXPECT_TRUE(serves_by_children(system_of_scheme("static:nginx")));
+  seen = {};
+  seen.proxy_loop_share = 0.95;
+  blame_worker(system_of_scheme("static:lighttpd"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  seen = {};
+  seen.proxy_cpu_share = 0.95;
+  blame_worker(system_of_scheme("static:origin"), seen);
+  EXPECT_EQ(judge_run(seen).limited_by, kLimitedByProxy);
+  for (const char* scheme : {"static:lighttpd", "static:origin", "squid:ufs", "trafficserver"}) {
+    EXPECT_FALSE(serves_by_children(system_of_scheme(scheme))) << scheme;
+  }
+  ExperimentOptions options;
+  options.system_options["static:nginx"]["root"] = "/etc";
+  EXPECT_FALSE(check_system_options(options));
+  options.system_options = {{"static:nginx", {{"sendfile", "off"}}}};
+  EXPECT_TRUE(check_system_options(options));
+  EXPECT_EQ(options_of_system(system_of_scheme("static:nginx"), options).size(), 1U);
+  EXPECT_TRUE(options_of_system(system_of_scheme("nginx"), options).empty());
 }
 
 TEST(SystemRegistry, AFullWorkerIsTheProxysCpu) {

@@ -25,6 +25,26 @@ TEST(WorkDigest, IsOfTheContentAndNotOfTheName) {
   EXPECT_NE(digest(simple), digest(*built_in_workload("polymix4")));
 }
 
+TEST(WorkDigest, OfAStaticServerItIsTheFileAndTheLoad) {
+  ExperimentOptions options;
+  options.load = "ab=10,requests=1000,keep-alive";
+  options.file_size_bytes = 151;
+  const auto work = describe_work(options, *built_in_workload("simple"));
+  ASSERT_TRUE(work) << work.error().text;
+  EXPECT_TRUE(work->at("workload_digest").is_null());
+  EXPECT_EQ(text_at(*work, "file_digest").rfind("xxh3-128:", 0), 0U);
+  EXPECT_EQ(count_at(*work, "file_size_bytes"), 151U);
+  EXPECT_EQ(count_at(*work, "connections"), 10U);
+  EXPECT_EQ(count_at(*work, "requests"), 1000U);
+  EXPECT_TRUE(work->at("keep_alive").as_bool());
+  EXPECT_FALSE(work->at("gzip").as_bool());
+  options.file_size_bytes = 152;
+  options.load = "ab=10";
+  const auto other = describe_work(options, *built_in_workload("simple"));
+  EXPECT_NE(text_at(*other, "file_digest"), text_at(*work, "file_digest"));
+  EXPECT_TRUE(other->at("requests").is_null());
+}
+
 TEST(WorkDigest, ATraceIsReadToItsEnd) {
   const testing_support::TempDir folder;
   std::string text(3 << 20, 'x');
