@@ -15,6 +15,7 @@
 #include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/memory_demand.h"
+#include "workload/experiment/variation.h"
 
 namespace workload {
 
@@ -70,6 +71,8 @@ struct ExperimentOptions {
   /// By the name of another system under test: what replaces single parts of its generated
   /// configuration, by name. From the file only; see check_system_options().
   std::map<std::string, std::map<std::string, std::string>> system_options;
+  /// What is run in several variants. From the file only, but for its mode; see check_variation().
+  OptionVariation variation;
   std::vector<Exclusion> exclusions;  ///< From the file only.
   /// What a run takes on average, in seconds, where the author of the experiment says so; 0: nobody
   /// does.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "workload/system/directives.h"
+#include "workload/system/nginx_configuration.h"
 #include "workload/system/set_ups.h"
 
 namespace workload {
@@ -14,6 +15,8 @@ constexpr uint64_t kIndexBytesMin = 16 << 20;
 constexpr uint64_t kConnectionsMax = 65536;
 constexpr const char* kManyRequests = "1000000000";
 constexpr const char* kLongTime = "3600s";
+/// Beside the log of what went wrong: here it says which event method it uses.
+constexpr const char* kNoticesLog = "nginx_notices.log";
 
 /// Sections of what does not belong into `http`.
 const std::map<std::string, std::string, std::less<>> kSections{
@@ -110,8 +113,9 @@ Directives nginx_directives(const SystemRun& run) {
 SystemSetup set_up_nginx(const SystemRun& run) {
   const Directives directives = nginx_directives(run);
   std::string text = "daemon off;\npid " + (run.scratch / "nginx.pid").string() + ";\nerror_log " +
-                     (run.folder / "nginx_error.log").string() +
-                     " warn;\n# By its folder a process that was left behind is known.\n" +
+                     (run.folder / "nginx_error.log").string() + " warn;\nerror_log " +
+                     (run.folder / kNoticesLog).string() +
+                     " notice;\n# By its folder a process that was left behind is known.\n" +
                      "working_directory " + run.scratch.string() + ";\n";
   if (run.runs_as_root) text += "user root;\n";
   text += directives.text("main", "", ";") + "events {\n" + directives.text("events", "  ", ";") +
@@ -132,6 +136,8 @@ SystemSetup set_up_nginx(const SystemRun& run) {
   setup.files.push_back({"nginx.conf", std::move(text)});
   setup.own_log = "nginx_error.log";
   setup.command = {run.program, "-c", file, "-e", (run.folder / setup.own_log).string()};
+  setup.notices_log = kNoticesLog;
+  setup.said = said_by_nginx;
   setup.access_log = "access.log";
   setup.counters.push_back({"nginx_status.txt", "/cacheoff-status"});
   setup.notes.emplace_back(
