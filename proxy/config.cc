@@ -33,6 +33,7 @@ struct TextOption {
   const char* default_text;
   const char* meaning;
   std::function<const char*(const std::string&, Config&)> read;
+  const char* kind = "text";  ///< Or `size`, `count`, `time`: which texts mean the same.
 };
 
 TextOption size_option(const char* name, const char* default_text, const char* meaning,
@@ -43,7 +44,8 @@ TextOption size_option(const char* name, const char* default_text, const char* m
             if (!value || *value == 0) return "a size above 0 such as 64K, 1.5G";
             field(config) = *value;
             return nullptr;
-          }};
+          },
+          "size"};
 }
 
 TextOption count_option(const char* name, const char* default_text, const char* meaning,
@@ -54,7 +56,8 @@ TextOption count_option(const char* name, const char* default_text, const char* 
             if (!value || *value == 0) return "a whole number above 0";
             field(config) = *value;
             return nullptr;
-          }};
+          },
+          "count"};
 }
 
 TextOption time_option(const char* name, const char* default_text, const char* meaning,
@@ -65,7 +68,8 @@ TextOption time_option(const char* name, const char* default_text, const char* m
             if (!value || value->count() == 0) return "a time above 0 such as 500ms, 30s, 2m";
             field(config) = *value;
             return nullptr;
-          }};
+          },
+          "time"};
 }
 
 std::vector<TextOption> limit_options() {
@@ -180,13 +184,14 @@ std::vector<TextOption> main_options() {
       {"listen", "127.0.0.1:3128", "where to serve; port 0 picks one",
        [](const std::string& text, Config& c) { return read_address(text, c.listen); }},
       {"origin", "", "HOST:PORT; be a reverse proxy for this origin", read_origin},
-      {"memory-cache", "", "size of a memory cache in front of the cache directory",
+      {"memory-cache", "0", "size of a memory cache in front of the cache directory",
        [](const std::string& text, Config& c) -> const char* {
          const auto value = storage::parse_size_bytes(text);
          if (!value) return "a size such as 64M, or 0 for none";
          c.memory_cache_bytes = *value;
          return nullptr;
-       }},
+       },
+       "size"},
       {"store-selection", "least-load",
        "round-robin or least-load: which of several cache directories gets a new object",
        [](const std::string& text, Config& c) -> const char* {
@@ -198,7 +203,8 @@ std::vector<TextOption> main_options() {
       {"workers", "1", "threads that serve; this version has one",
        [](const std::string& text, Config&) -> const char* {
          return text == "1" ? nullptr : "1: this version serves with one thread";
-       }},
+       },
+       "count"},
       {"event-method", "",
        "epoll, select or io_uring: how the event loop learns what sockets are ready; another one "
        "than "
@@ -228,14 +234,15 @@ std::vector<TextOption> main_options() {
       {"forwarded-for", "on", "on or off: tell origins the client's address", read_forwarded_for},
       {"heuristic-percent", "10",
        "without stated lifetime, fresh for this share of the time since Last-Modified",
-       read_heuristic},
+       read_heuristic, "count"},
       {"stale-if-error", "0s", "stale responses may be served this long where an origin fails",
        [](const std::string& text, Config& c) -> const char* {
          const auto value = storage::parse_duration(text);
          if (!value) return "a time such as 0s or 10m";
          c.stale_if_error = *value;
          return nullptr;
-       }},
+       },
+       "time"},
       {"test-delay", "0s",
        "CPU time to waste on each request, at most 1s: to try out what measures the proxy",
        [](const std::string& text, Config& c) -> const char* {
@@ -243,14 +250,16 @@ std::vector<TextOption> main_options() {
          if (!value || *value > std::chrono::seconds(1)) return "a time from 0s to 1s such as 20us";
          c.test_delay = *value;
          return nullptr;
-       }},
+       },
+       "time"},
       {"seed", "1", "seed of random choices",
        [](const std::string& text, Config& c) -> const char* {
          const auto value = storage::parse_count(text);
          if (!value) return "a whole number";
          c.seed = *value;
          return nullptr;
-       }},
+       },
+       "count"},
   };
 }
 
@@ -268,6 +277,9 @@ options::options_description describe() {
   add("help,h", "this text");
   add("version", "version of the program");
   add("list-schemes", "the storage schemes, one a line, fields separated by tabs");
+  add("list-options",
+      "the options with one value, one a line: name, kind (size, count, time or text) and default, "
+      "separated by tabs");
   add("check", "verify the cache directory offline, say what it holds, and end");
   add("config", options::value<std::string>(),
       "TOML file with any of these options; the command line goes before it");
@@ -290,7 +302,7 @@ std::string store_file(const std::string& path, const options::options_descripti
   options::parsed_options parsed(&description);
   for (const auto& [name, value] : file.options) {
     if (name == "config" || name == "help" || name == "version" || name == "list-schemes" ||
-        name == "check" || !description.find_nothrow(name, false)) {
+        name == "list-options" || name == "check" || !description.find_nothrow(name, false)) {
       return path + ": unknown option '" + name + "'; see cacheoff-proxy --help";
     }
     // Program_options would add these to the command line's.
@@ -406,6 +418,14 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       text << "cacheoff-proxy " << CACHEOFF_VERSION << '\n';
     }
     line.text = text.str();
+    return line;
+  }
+  if (values.count("list-options")) {
+    line.action = Action::kShowText;
+    for (const auto& option : text_options()) {
+      line.text +=
+          std::string(option.name) + '\t' + option.kind + '\t' + option.default_text + '\n';
+    }
     return line;
   }
   if (values.count("list-schemes")) line.action = Action::kListSchemes;

@@ -89,7 +89,7 @@ enum class Action { kServe, kShowText, kListSchemes, kCheck };
 struct CommandLine {
   Action action = Action::kServe;
   Config config;
-  std::string text;   ///< For kShowText: help or version.
+  std::string text;   ///< For kShowText: help, version or list of options.
   std::string error;  ///< One line that names what is wrong and what would be right; else empty.
 };
 

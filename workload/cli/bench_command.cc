@@ -13,6 +13,7 @@
 
 #include "storage/base/own_program.h"
 #include "workload/cli/command.h"
+#include "workload/compare/effects_report.h"
 #include "workload/experiment/experiment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/options_file.h"
@@ -42,6 +43,7 @@ constexpr std::string_view kExamples =
     "--mount noatime \\\n"
     "      --disks 1,2 --cache-size 4G --out results/filesystems\n"
     "  cacheoff bench workload/experiment/plans/appendix-d1.toml --short --out results/d1\n"
+    "  cacheoff bench workload/experiment/plans/nginx-options.toml --out results/options\n"
     "  cacheoff bench --clean-up\n"
     "  cacheoff bench --scheme ufs --trace access.log --cache-size 1G --out results/replay\n"
     "  cacheoff bench --scheme ufs,squid:ufs,nginx,varnish:file --filesystem ext4 --memory 512M "
@@ -50,9 +52,9 @@ constexpr std::string_view kExamples =
     "  cacheoff bench --scheme static:nginx,static:lighttpd,static:origin --filesystem ext4,xfs "
     "\\\n"
     "      --file-size 57244 --load ab=10,requests=100000 --out results/static\n"
-    "[scheme-options], [proxy-options], [system-options.NAME] and [[exclude]] can stand in the "
-    "file\n"
-    "alone: see docs/experiments.md and docs/systems.md.\n";
+    "[scheme-options], [proxy-options], [system-options.NAME], [[exclude]], and [vary.SYSTEM] and\n"
+    "[[variant]], which vary options, can stand in the file alone: see docs/experiments.md,\n"
+    "docs/systems.md and docs/option-experiments.md.\n";
 
 /// An option as it was given, its values in order.
 struct GivenOption {
@@ -251,7 +253,9 @@ int run_and_report(const ExperimentInputs& inputs, const Plan& plan, StopSignals
   }
   auto end = run_experiment(inputs, plan, stop);
   if (!end) return complain(end.error());
-  const auto report = write_report(inputs.options.out, end->results);
+  const auto effects = write_effects(inputs.options.out, end->results);
+  if (!effects) return complain(effects.error());
+  const auto report = write_report(inputs.options.out, end->results, *effects);
   if (!report) return complain(report.error());
   std::cout << report->table << "report: " << report->page.string() << std::endl;
   if (end->stopped) {

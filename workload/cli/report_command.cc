@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "workload/cli/command.h"
+#include "workload/compare/effects_report.h"
 #include "workload/report/report.h"
 
 namespace workload {
@@ -10,16 +11,22 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: cacheoff report DIR...\n\n"
-    "Draws summary.csv, summary.txt, figures/ and report.html of each result folder again, from\n"
-    "its results.json and its cells' data, and prints the table.\n\n"
+    "Draws summary.csv, summary.txt, figures/ and report.html of each result folder again, and\n"
+    "effects.csv and effects.json where options were varied, from its results.json and its cells'\n"
+    "data, and prints the tables.\n\n"
     "example: cacheoff report results/first\n";
+
+Expected<ReportFiles> draw(const std::string& folder, const Results& results) {
+  const auto effects = write_effects(folder, results);
+  if (!effects) return effects.error();
+  return write_report(folder, results, *effects);
+}
 
 int report(const std::vector<std::string>& folders) {
   int status = kExitSuccess;
   for (const auto& folder : folders) {
     const auto results = read_results(folder);
-    const auto files =
-        results ? write_report(folder, *results) : Expected<ReportFiles>(results.error());
+    const auto files = results ? draw(folder, *results) : Expected<ReportFiles>(results.error());
     if (!files) {
       std::cerr << "cacheoff report: " << files.error().text << '\n';
       status = results ? kExitFailed : kExitUsage;

@@ -14,45 +14,6 @@ namespace {
 
 using NoiseFloors = std::map<std::string_view, double>;
 
-Sample sample_of(const CellResult& cell, const Results& results, const ComparedFigure& figure) {
-  Sample sample;
-  for (const auto* run : counting_runs(cell)) {
-    if (const auto value = figure.read(*run)) {
-      sample.push_back({seed_of_run(*run, results), *value});
-    }
-  }
-  return sample;
-}
-
-bool has_seed(const Sample& sample, const std::optional<uint64_t>& seed) {
-  return std::any_of(sample.begin(), sample.end(),
-                     [&](const SampleValue& run) { return run.seed == seed; });
-}
-
-/// Leaves the runs that the other side has a partner for, since only these did the same work. Where
-/// a seed is not known, or none is shared (as asked to be ignored), all stay. Returns how many
-/// went.
-size_t keep_shared_rounds(Sample& first, Sample& second) {
-  const auto unknown = [](const SampleValue& run) { return !run.seed; };
-  if (std::any_of(first.begin(), first.end(), unknown) ||
-      std::any_of(second.begin(), second.end(), unknown) ||
-      std::none_of(first.begin(), first.end(),
-                   [&](const SampleValue& run) { return has_seed(second, run.seed); })) {
-    return 0;
-  }
-  const Sample all = first;
-  return std::erase_if(first, [&](const auto& run) { return !has_seed(second, run.seed); }) +
-         std::erase_if(second, [&](const auto& run) { return !has_seed(all, run.seed); });
-}
-
-bool all_valid(const CellResult& cell) {
-  const auto runs = counting_runs(cell);
-  return std::all_of(runs.begin(), runs.end(), [](const auto* run) {
-    const auto* valid = run->if_contains("valid");
-    return valid == nullptr || !valid->is_bool() || valid->get_bool();
-  });
-}
-
 std::string doubts_about(const CellResult& cell, const std::string& side) {
   size_t doubtful = 0;
   std::string first;
@@ -108,7 +69,7 @@ void compare_side(Comparison& comparison, const std::vector<Results>& sides, siz
       const size_t gone = keep_shared_rounds(left, right);
       if (is_throughput) left_out += gone;
       ComparisonRow row{cell.name, figure.words, 0, second, compare_samples(left, right), true, {}};
-      row.valid = all_valid(cell) && all_valid(*other);
+      row.valid = all_runs_valid(cell) && all_runs_valid(*other);
       const auto floor = floors.find(figure.words.name);
       if (floor != floors.end()) {
         row.numbers.noise_floor_percent = std::max(row.numbers.noise_floor_percent, floor->second);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "workload/compare/aligned_lines.h"
 #include "workload/report/json_text.h"
 #include "workload/report/summary.h"
 
@@ -12,7 +13,6 @@ namespace workload {
 namespace {
 
 constexpr uint64_t kCompareSchemaVersion = 1;
-constexpr std::string_view kColourOff = "\x1b[0m";
 
 std::string_view colour_of(const ComparisonRow& row) {
   switch (row.numbers.standing) {
@@ -26,39 +26,6 @@ std::string_view colour_of(const ComparisonRow& row) {
       break;
   }
   return "";
-}
-
-/// Lines of fields under each other; a colour wraps a line's last field.
-struct AlignedLine {
-  std::vector<std::string> fields;
-  std::string_view colour;
-};
-
-std::string align(const std::vector<AlignedLine>& lines) {
-  std::vector<size_t> widths;
-  for (const auto& line : lines) {
-    widths.resize(std::max(widths.size(), line.fields.size()));
-    for (size_t i = 0; i < line.fields.size(); ++i) {
-      widths[i] = std::max(widths[i], line.fields[i].size());
-    }
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t i = 0; i < line.fields.size(); ++i) {
-      const bool is_last = i + 1 == line.fields.size();
-      if (i > 0) text += "  ";
-      if (is_last && !line.colour.empty()) {
-        text += std::string(line.colour) + line.fields[i] + std::string(kColourOff);
-      } else {
-        text += line.fields[i];
-        if (!is_last) text += std::string(widths[i] - line.fields[i].size(), ' ');
-      }
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + '\n';
-  }
-  return out;
 }
 
 std::string sides_and_environment(const Comparison& comparison) {
@@ -105,20 +72,6 @@ std::string rows_text(const Comparison& comparison, bool colours) {
                                   [](const auto& row) { return !row.valid; });
   if (doubts) out += "! not valid as it stands: see the notes\n";
   return out;
-}
-
-std::string csv_number(const std::optional<double>& value) {
-  if (!value || !std::isfinite(*value)) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "%.6g", *value);
-  return text;
-}
-
-boost::json::object estimate_json(const Estimate& estimate) {
-  return {{"median", json_number(estimate.median)},
-          {"low", json_number(estimate.low)},
-          {"high", json_number(estimate.high)},
-          {"n", estimate.n}};
 }
 
 boost::json::array differences_json(const std::vector<WorkDifference>& differences) {
@@ -178,6 +131,20 @@ std::string ratio_text(const Estimate& ratio) {
     out += text;
   }
   return out;
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, "%.6g", *value);
+  return text;
+}
+
+boost::json::object estimate_json(const Estimate& estimate) {
+  return {{"median", json_number(estimate.median)},
+          {"low", json_number(estimate.low)},
+          {"high", json_number(estimate.high)},
+          {"n", estimate.n}};
 }
 
 std::string comparison_text(const Comparison& comparison, bool colours) {

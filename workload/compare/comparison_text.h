@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 
 #include "workload/compare/comparison.h"
@@ -18,6 +19,12 @@ std::string comparison_csv(const Comparison& comparison);
 
 /// compare.json; docs/compare.md has the keys.
 boost::json::object comparison_json(const Comparison& comparison);
+
+/// A number as a field of CSV; empty for nothing.
+std::string csv_number(const std::optional<double>& value);
+
+/// `{median,low,high,n}`.
+boost::json::object estimate_json(const Estimate& estimate);
 
 /// `1.050 [1.041, 1.062]`, or without the interval, or `-`.
 std::string ratio_text(const Estimate& ratio);

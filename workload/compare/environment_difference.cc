@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <set>
 #include <string_view>
 
 #include "storage/base/units.h"
@@ -73,6 +74,30 @@ std::string devices_of(const Results& results) {
   return text.empty() ? "-" : text.substr(0, kEnvironmentTextMax);
 }
 
+/// Those settings in which a side differs from another: all of them would be dozens of lines.
+void add_kernel_settings(const std::vector<Results>& sides, std::vector<EnvironmentLine>& lines) {
+  std::vector<const boost::json::object*> settings;
+  std::set<std::string> names;
+  for (const auto& side : sides) {
+    const auto* value = side.environment.if_contains("kernel_settings");
+    settings.push_back(value == nullptr ? nullptr : value->if_object());
+    if (settings.back() == nullptr) continue;
+    for (const auto& setting : *settings.back()) names.insert(std::string(setting.key()));
+  }
+  for (const auto& name : names) {
+    EnvironmentLine line{name, {}, true};
+    std::set<std::string> said;
+    for (const auto* side : settings) {
+      const auto* value = side == nullptr ? nullptr : side->if_contains(name);
+      const bool is_text = value != nullptr && value->is_string();
+      line.values.emplace_back(is_text ? std::string(value->get_string()) : "-");
+      // A folder that says nothing of the kernel's settings differs in none.
+      if (side != nullptr) said.insert(line.values.back());
+    }
+    if (said.size() > 1) lines.push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
 std::vector<EnvironmentLine> environment_lines(const std::vector<Results>& sides) {
@@ -96,6 +121,10 @@ std::vector<EnvironmentLine> environment_lines(const std::vector<Results>& sides
       [](const Results& side) { return environment_text(side.experiment, "proxy-options"); });
   add("system-options",
       [](const Results& side) { return environment_text(side.experiment, "system-options"); });
+  for (const char* key : {"vary", "variant"}) {
+    add(key, [&](const Results& side) { return environment_text(side.experiment, key); });
+  }
+  add_kernel_settings(sides, lines);
   return lines;
 }
 

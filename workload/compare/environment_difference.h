@@ -9,7 +9,8 @@
 namespace workload {
 
 /// Host, operating system, kernel, processor, memory, compiler, versions, the cache's device and
-/// filesystem, and the proxy's own options; lines that no side says anything of are left out.
+/// filesystem, and the options of the systems; lines that no side says anything of are left out.
+/// Behind them the settings of the kernel in which a side differs from another.
 std::vector<EnvironmentLine> environment_lines(const std::vector<Results>& sides);
 
 }  // namespace workload

@@ -1,5 +1,6 @@
 #include "workload/compare/figure_samples.h"
 
+#include <algorithm>
 #include <array>
 
 #include "workload/report/json_text.h"
@@ -8,11 +9,20 @@
 namespace workload {
 namespace {
 
-std::optional<double> cpu_us_a_request(const boost::json::object& run) {
+std::optional<double> cpu_us_over(const boost::json::object& run,
+                                  const std::optional<double>& requests) {
   const auto proxy_s = number_at(run, "cpu_s.proxy");
-  const auto requests = counted_requests(run);
-  if (!proxy_s || !requests) return std::nullopt;
+  if (!proxy_s || !requests || !(*requests > 0)) return std::nullopt;
   return (*proxy_s + number_at(run, "cpu_s.helper").value_or(0)) * 1e6 / *requests;
+}
+
+bool has_seed(const Sample& sample, const std::optional<uint64_t>& seed) {
+  return std::any_of(sample.begin(), sample.end(),
+                     [&](const SampleValue& run) { return run.seed == seed; });
+}
+
+std::optional<double> cpu_us_a_request(const boost::json::object& run) {
+  return cpu_us_over(run, counted_requests(run));
 }
 
 std::optional<double> disk_operations_a_request(const boost::json::object& run) {
@@ -45,6 +55,41 @@ constexpr std::array<ComparedFigure, 6> kComparedFigures{{
 
 std::span<const ComparedFigure> compared_figures() {
   return kComparedFigures;
+}
+
+std::optional<double> cpu_us_a_sent_request(const boost::json::object& run) {
+  return cpu_us_over(run, number_at(run, "requests"));
+}
+
+Sample sample_of(const CellResult& cell, const Results& results, const ComparedFigure& figure) {
+  Sample sample;
+  for (const auto* run : counting_runs(cell)) {
+    if (const auto value = figure.read(*run)) {
+      sample.push_back({seed_of_run(*run, results), *value});
+    }
+  }
+  return sample;
+}
+
+size_t keep_shared_rounds(Sample& first, Sample& second) {
+  const auto unknown = [](const SampleValue& run) { return !run.seed; };
+  if (std::any_of(first.begin(), first.end(), unknown) ||
+      std::any_of(second.begin(), second.end(), unknown) ||
+      std::none_of(first.begin(), first.end(),
+                   [&](const SampleValue& run) { return has_seed(second, run.seed); })) {
+    return 0;
+  }
+  const Sample all = first;
+  return std::erase_if(first, [&](const auto& run) { return !has_seed(second, run.seed); }) +
+         std::erase_if(second, [&](const auto& run) { return !has_seed(all, run.seed); });
+}
+
+bool all_runs_valid(const CellResult& cell) {
+  const auto runs = counting_runs(cell);
+  return std::all_of(runs.begin(), runs.end(), [](const auto* run) {
+    const auto* valid = run->if_contains("valid");
+    return valid == nullptr || !valid->is_bool() || valid->get_bool();
+  });
 }
 
 std::optional<uint64_t> seed_of_run(const boost::json::object& run, const Results& results) {

@@ -21,6 +21,21 @@ struct ComparedFigure {
 /// helpers' with it) and disk operations a request, in this order.
 std::span<const ComparedFigure> compared_figures();
 
+/// The proxy's CPU time over the requests of the robots, whatever it logged itself: for two that do
+/// not both log.
+std::optional<double> cpu_us_a_sent_request(const boost::json::object& run);
+
+/// The figure in the runs of a cell that count and that tell it, each with its seed.
+Sample sample_of(const CellResult& cell, const Results& results, const ComparedFigure& figure);
+
+/// Leaves the runs that the other side has a partner for, since only these did the same work. Where
+/// a seed is not known, or none is shared (as asked to be ignored), all stay. Returns how many
+/// went.
+size_t keep_shared_rounds(Sample& first, Sample& second);
+
+/// Whether no run of the cell that counts carries a doubt that makes it not valid.
+bool all_runs_valid(const CellResult& cell);
+
 /// The workload's seed in a run; nothing where neither it nor the round is told.
 std::optional<uint64_t> seed_of_run(const boost::json::object& run, const Results& results);
 

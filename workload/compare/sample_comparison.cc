@@ -145,6 +145,19 @@ void judge_all(std::span<SampleComparison* const> all) {
   }
 }
 
+std::string effect_text(const Estimate& ratio) {
+  if (!ratio.median) return {};
+  const auto change = [](double value) { return 100 * (value - 1); };
+  std::string out = signed_percent(change(*ratio.median)) + " %";
+  const bool is_nothing = out.find_first_of("123456789") == std::string::npos;
+  if (out.front() != '-' && !is_nothing) out.insert(0, 1, '+');
+  if (ratio.low && ratio.high) {
+    out += " [" + signed_percent(change(*ratio.low)) + ", " + signed_percent(change(*ratio.high)) +
+           "]";
+  }
+  return out;
+}
+
 std::string verdict_text(const SampleComparison& comparison, const FigureWords& words,
                          const std::string& first, const std::string& second) {
   switch (comparison.standing) {

@@ -69,6 +69,10 @@ SampleComparison compare_samples(const Sample& first, const Sample& second);
 /// adjusted p below 5 %, an interval without 1, and a size of at least the noise floor.
 void judge_all(std::span<SampleComparison* const> all);
 
+/// What the second side is to the first: `+7.1 % [5.9, 8.2]`, or without the interval; empty where
+/// there is no ratio.
+std::string effect_text(const Estimate& ratio);
+
 /// The verdict in plain words; `first` and `second` name the sides, e.g. `A` and `B`.
 std::string verdict_text(const SampleComparison& comparison, const FigureWords& words,
                          const std::string& first, const std::string& second);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "storage/base/kernel_file.h"
+#include "workload/experiment/kernel_settings.h"
 #include "workload/experiment/machine_stats.h"
 #include "workload/experiment/mount_table.h"
 #include "workload/experiment/software_versions.h"
@@ -161,6 +162,7 @@ boost::json::object collect_environment(const EnvironmentInputs& inputs) {
   out["operating_system"] =
       text_or_null(parse_os_name(read_kernel_file("/etc/os-release"), kernel_name));
   out["limits"] = describe_limits();
+  out["kernel_settings"] = kernel_settings();
   boost::json::array command;
   for (const auto& word : inputs.command) command.emplace_back(word);
   out["command"] = std::move(command);
@@ -177,7 +179,8 @@ boost::json::object continue_environment(boost::json::object earlier,
     row[key] = value != nullptr ? *value : boost::json::value();
   }
   boost::json::array changed;
-  for (const char* key : {"host", "operating_system", "kernel", "versions", "device", "limits"}) {
+  for (const char* key :
+       {"host", "operating_system", "kernel", "kernel_settings", "versions", "device", "limits"}) {
     const auto* before = earlier.if_contains(key);
     const auto* after = now.if_contains(key);
     if (before != nullptr && after != nullptr && *before != *after) changed.emplace_back(key);

@@ -17,13 +17,14 @@ struct EnvironmentInputs {
   std::string gnuplot_version;       ///< Empty where gnuplot is missing.
 };
 
-/// Machine, kernel, filesystems, device, versions, limits and command; keys whose value is unknown
-/// are null.
+/// Machine, kernel and its settings, filesystems, device, versions, limits and command; keys whose
+/// value is unknown are null.
 boost::json::object collect_environment(const EnvironmentInputs& inputs);
 
 /// The environment of an experiment that goes on: `earlier` with one more row of `resumed`, which
 /// has `started_at`, `command`, and in `changed` the parts of the environment (`kernel`,
-/// `versions`, `device`, `limits`, `host`, `operating_system`) that are not as they were.
+/// `kernel_settings`, `versions`, `device`, `limits`, `host`, `operating_system`) that are not as
+/// they were.
 boost::json::object continue_environment(boost::json::object earlier,
                                          const boost::json::object& now);
 

@@ -8,13 +8,15 @@
 #include <ostream>
 
 #include "storage/base/units.h"
-#include "workload/disk/profile_file.h"
+#include "workload/experiment/cell_description.h"
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/memory_limit.h"
 #include "workload/experiment/place_options.h"
 #include "workload/experiment/progress.h"
+#include "workload/experiment/proxy_options.h"
 #include "workload/experiment/static_options.h"
+#include "workload/experiment/variation_check.h"
 #include "workload/experiment/webproxy_run.h"
 #include "workload/experiment/work_digest.h"
 #include "workload/filesystem/cache_places.h"
@@ -22,6 +24,7 @@
 #include "workload/filesystem/scratch_folder.h"
 #include "workload/report/figures.h"
 #include "workload/report/json_text.h"
+#include "workload/system/cell_configuration.h"
 #include "workload/system/registry.h"
 
 namespace workload {
@@ -36,51 +39,6 @@ constexpr double kOverheadPerDiskS = 0.5;
 std::filesystem::path run_folder(const std::filesystem::path& out, const CellPlan& cell,
                                  unsigned round) {
   return out / "cells" / cell.name / "runs" / std::to_string(round);
-}
-
-/// What the cell's caches lie on: `native`, the modelled disk's profile by its name, or the real
-/// devices by their paths.
-std::string device_name(const CellPlan& cell, const ExperimentOptions& options) {
-  if (is_on_modelled_disks(cell, options)) return options.device_profile->name;
-  if (device_size_of_cell(cell, options.cache_size_bytes) == 0 || options.device_paths.empty()) {
-    return "native";
-  }
-  std::string names;
-  for (unsigned i = 0; i < cell.disks; ++i) {
-    names += (i == 0 ? "" : ",") + options.device_paths[i];
-  }
-  return names;
-}
-
-CellResult empty_result(const CellPlan& cell, const ExperimentOptions& options) {
-  CellResult result;
-  result.name = cell.name;
-  result.system =
-      is_webproxy(cell.scheme) ? kNoCacheSystem : std::string(system_of_scheme(cell.scheme).system);
-  result.scheme = cell.scheme;
-  result.filesystem = cell.filesystem;
-  result.mount_options = cell.mount_options;
-  result.event_method = cell.event_method;
-  result.device = device_name(cell, options);
-  result.disks = cell.disks;
-  if (!is_static_scheme(cell.scheme)) result.cache_size_bytes = options.cache_size_bytes;
-  return result;
-}
-
-/// What a cell's system is configured by.
-void add_system(const CellPlan& cell, const ExperimentOptions& options,
-                boost::json::object& about) {
-  if (!is_other_system(cell.scheme)) {
-    about["cache_dir"] =
-        cache_dir_argument(cell, "CACHE_FOLDER", cache_share_bytes(cell, options.cache_size_bytes));
-    return;
-  }
-  const SystemKind& kind = system_of_scheme(cell.scheme);
-  boost::json::object system_options;
-  for (const auto& [name, value] : options_of_system(kind, options)) system_options[name] = value;
-  about["system"] = kind.system;
-  about["scheme_options"] = cell.scheme_options;
-  about["system_options"] = std::move(system_options);
 }
 
 /// Copies the trace and the response times of the run that stands for the cell.
@@ -219,6 +177,7 @@ Expected<void> Experiment::open_folder() {
     results.cells.push_back(empty_result(cell, options_));
     if (auto done = describe_cell(cell); !done) return done;
   }
+  keep_varied_settings(results.cells);
   for (const auto& skipped : plan_.skipped) {
     results.skipped.push_back({skipped.name, skipped.reason});
   }
@@ -264,23 +223,9 @@ Expected<void> Experiment::describe_cell(const CellPlan& cell) const {
   const auto folder = out_ / "cells" / cell.name;
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  boost::json::object about{
-      {"name", cell.name},
-      {"scheme", cell.scheme},
-      {"filesystem", cell.filesystem},
-      {"mount_options", cell.mount_options},
-      {"event_method", cell.event_method},
-      {"disks", cell.disks},
-      {"device_size_bytes", device_size_of_cell(cell, options_.cache_size_bytes)},
-      {"mkfs_options", mkfs_options_for(options_, cell.filesystem)},
-      {"cache_share_bytes", cache_share_bytes(cell, options_.cache_size_bytes)}};
-  if (is_static_scheme(cell.scheme)) about["cache_share_bytes"] = nullptr;
-  add_system(cell, options_, about);
+  boost::json::object about = cell_description(cell, options_);
   const auto file = folder / "configuration.json";
   if (is_on_modelled_disks(cell, options_)) {
-    about["device"] = device_name(cell, options_);
-    about["device_time_scale"] = device_time_scale(options_);
-    about["device_profile"] = disk::profile_to_toml(*options_.device_profile);
     const auto earlier = options_.resume ? read_json_object(file) : boost::json::object();
     if (earlier && earlier->contains("device_profile") &&
         earlier->at("device_profile") != about["device_profile"]) {
@@ -441,10 +386,21 @@ Expected<Plan> plan_experiment(const ExperimentOptions& options, const Programs&
   const auto others = system_scheme_rows();
   schemes->insert(schemes->end(), others.begin(), others.end());
   if (auto checked = check_system_options(options); !checked) return checked.error();
+  auto grounds = grounds_here();
+  if (options.variation.any()) {
+    auto listed = output_of({programs.proxy.string(), "--list-options"}, kAskTimeMax);
+    if (!listed) return listed.error();
+    auto rows = parse_proxy_options(*listed);
+    if (!rows) return rows.error();
+    grounds.proxy_options = std::move(*rows);
+    auto checked = check_variation(options, grounds.proxy_options);
+    if (!checked) return checked.error();
+  }
   MachineCheck machine(options, programs.disk(), stop);
   auto plan =
       make_plan(options, *schemes, [&](const CellPlan& cell) { return machine.why_not(cell); });
   if (stop != nullptr && stop->received() != 0) return run_problem("stopped by a signal");
+  if (plan) configure_variants(*plan, options, grounds);
   return plan;
 }
 
@@ -483,7 +439,7 @@ std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
                 ? std::string(system_of_scheme(cell.scheme).summary)
                 : cache_dir_argument(cell, "FOLDER",
                                      cache_share_bytes(cell, options.cache_size_bytes))) +
-           describe_place(cell, options) + "\n";
+           describe_place(cell, options) + describe_variant(cell, plan) + "\n";
   }
   for (const auto& cell : plan.skipped) out += "skipped " + cell.name + ": " + cell.reason + "\n";
   out += std::to_string(plan.order.size()) + (plan.order.size() == 1 ? " run" : " runs") +

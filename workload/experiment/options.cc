@@ -206,7 +206,15 @@ Expected<void> set_event_methods(ExperimentOptions& options,
   return {};
 }
 
-constexpr std::array<OptionRow, 32> kOptions{{
+Expected<void> set_vary_mode(ExperimentOptions& options, const Values& values) {
+  if (values.front() != "one-at-a-time" && values.front() != "crossed") {
+    return wrong("vary-mode", values.front(), "must be one-at-a-time or crossed");
+  }
+  options.variation.crossed = values.front() == "crossed";
+  return {};
+}
+
+constexpr std::array<OptionRow, 33> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; other proxies: squid:ufs squid:aufs squid:diskd "
      "squid:rock squid:memory nginx varnish:malloc varnish:file trafficserver; webproxy[:ENGINE] "
@@ -226,6 +234,10 @@ constexpr std::array<OptionRow, 32> kOptions{{
     {"event-method", "LIST",
      "how the proxy's event loop waits for sockets: epoll, select, io_uring (epoll)", true,
      set_event_methods},
+    {"vary-mode", "MODE",
+     "what the file's [vary.SYSTEM] varies: one-at-a-time, or crossed, every combination "
+     "(one-at-a-time)",
+     false, set_vary_mode},
     {"device-path", "PATH",
      "a real device instead of images; all it holds is lost; repeat for more disks", true,
      set_device_paths},

@@ -15,6 +15,7 @@
 #include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/memory_demand.h"
+#include "workload/experiment/variation.h"
 
 namespace workload {
 
@@ -46,7 +47,7 @@ struct ExperimentOptions {
   uint64_t cache_size_bytes = 1ULL << 30;
   MemoryDemand memory;  ///< Of the system under test.
   std::string workload = "polymix4";
-  std::string trace;                    ///< Empty: the workload.
+  std::string trace;  ///< Empty: the workload.
   /// As parse_load_shape() reads it, or parse_ab_load() for static servers.
   std::string load = "best-effort=64";
   uint64_t file_size_bytes = 57'244;  ///< Of the file that static servers serve.
@@ -72,6 +73,8 @@ struct ExperimentOptions {
   /// By the name of another system under test: what replaces single parts of its generated
   /// configuration, by name. From the file only; see check_system_options().
   std::map<std::string, std::map<std::string, std::string>> system_options;
+  /// What is run in several variants. From the file only, but for its mode; see check_variation().
+  OptionVariation variation;
   std::vector<Exclusion> exclusions;  ///< From the file only.
   /// What a run takes on average, in seconds, where the author of the experiment says so; 0: nobody
   /// does.

@@ -3,33 +3,18 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "workload/client/load_shape.h"
 #include "workload/experiment/program_commands.h"
+#include "workload/experiment/toml_values.h"
+#include "workload/experiment/variation_file.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
 namespace {
 
 constexpr uint64_t kFileBytesMax = 1 << 20;
-
-Problem problem_at(const std::string& file, const toml::source_region& where, std::string text) {
-  return usage_problem(file + ":" + std::to_string(where.begin.line) + ": " + std::move(text));
-}
-
-/// A scalar as the command line would give it.
-std::optional<std::string> scalar_text(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return *text;
-  if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
-  if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
-  if (const auto number = node.value_exact<double>()) {
-    char buffer[64];
-    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, *number).ptr);
-  }
-  return std::nullopt;
-}
 
 Expected<std::vector<std::string>> option_values(const toml::node& node, const std::string& file,
                                                  const std::string& key) {
@@ -123,14 +108,12 @@ Expected<void> read_system_options(ExperimentOptions& options, const toml::node&
                         "system-options." + system + " must be a table, as [system-options.nginx]");
     }
     for (const auto& [name, value] : *table) {
-      auto text = scalar_text(value);
+      const auto text = system_text(value);
       if (!text) {
         return problem_at(file, value.source(),
                           "system-options." + system + "." + std::string(name.str()) +
                               " must be a string, a number or true or false");
       }
-      // As all of these systems write it.
-      if (value.is_boolean()) text = *text == "true" ? "on" : "off";
       options.system_options[system][std::string(name.str())] = *text;
     }
   }
@@ -196,6 +179,10 @@ Expected<void> apply_table(ExperimentOptions& options, const toml::table& table,
       done = read_system_options(options, node, file);
     } else if (name == "exclude") {
       done = read_exclusions(options, node, file);
+    } else if (name == "vary") {
+      done = read_vary_table(options.variation, node, file);
+    } else if (name == "variant") {
+      done = read_variant_tables(options.variation, node, file);
     } else {
       auto values = option_values(node, file, std::string(key.str()));
       if (!values) return values.error();

@@ -85,6 +85,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
     }
     out["system-options"] = std::move(systems);
   }
+  if (options.variation.any()) {
+    out["vary"] = varied_options_to_json(options.variation);
+    out["variant"] = named_variants_to_json(options.variation);
+    out["vary-mode"] = options.variation.crossed ? "crossed" : "one-at-a-time";
+  }
   boost::json::array exclusions;
   for (const auto& exclusion : options.exclusions) {
     exclusions.push_back({{"scheme", exclusion.scheme},
@@ -117,6 +122,12 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
         auto& into = options.system_options[system.key()];
         for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
       }
+      continue;
+    }
+    if (name == "vary" || name == "variant") {
+      auto done = name == "vary" ? read_varied_options(options.variation, member.value())
+                                 : read_named_variants(options.variation, member.value());
+      if (!done) return done.error();
       continue;
     }
     const auto* array = member.value().if_array();

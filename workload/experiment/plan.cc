@@ -13,6 +13,13 @@
 namespace workload {
 namespace {
 
+/// Of a cell's name: the options can be many.
+constexpr size_t kVariantPartMax = 48;
+
+bool is_beside_base(const CellPlan& cell) {
+  return !cell.variant.empty() && cell.variant != kBaseVariant;
+}
+
 /// Keeps what is harmless in a file name, a script and a page.
 std::string name_part(std::string_view text) {
   std::string out;
@@ -30,6 +37,7 @@ std::string cell_name(const CellPlan& cell) {
   if (!cell.mount_options.empty()) name += "-" + name_part(cell.mount_options);
   std::string end = cell.disks > 1 ? "-" + std::to_string(cell.disks) + "disks" : "";
   if (is_of_variant(cell)) end += "-" + name_part(cell.event_method);
+  if (is_beside_base(cell)) end += "-" + name_part(cell.variant).substr(0, kVariantPartMax);
   return name.substr(0, 80 - end.size()) + end;
 }
 
@@ -125,6 +133,11 @@ std::vector<CellPlan> cells_on_filesystems(const CellPlan& model,
   return cells;
 }
 
+std::vector<CellVariant> variants_of_cell(const CellPlan& cell, const ExperimentOptions& options) {
+  if (is_webproxy(cell.scheme)) return {};
+  return variants_of(options.variation, system_in_variation(cell.scheme), cell.scheme);
+}
+
 /// The schemes asked for, and `none` where a cell without disks was asked for.
 std::vector<std::string> schemes_of(const ExperimentOptions& options) {
   std::vector<std::string> schemes = options.schemes;
@@ -177,15 +190,28 @@ Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<Sch
   if (auto checked = check_combination(options, schemes); !checked) return checked.error();
   Plan plan;
   std::set<std::string> taken;
-  const auto add = [&](CellPlan cell, const SchemeRow& row) {
-    if (is_excluded(cell, options)) return;
+  const auto add_one = [&](CellPlan& cell, const SchemeRow& row) {
     cell.name = unique_name(taken, cell);
     std::string reason = why_never(cell, row, options);
     if (reason.empty()) reason = check(cell);
     if (reason.empty()) {
-      plan.cells.push_back(std::move(cell));
+      plan.cells.push_back(cell);
     } else {
       plan.skipped.push_back({cell.name, reason});
+    }
+  };
+  const auto add = [&](CellPlan cell, const SchemeRow& row) {
+    if (is_excluded(cell, options)) return;
+    const auto variants = variants_of_cell(cell, options);
+    if (!variants.empty()) cell.variant = kBaseVariant;
+    add_one(cell, row);
+    for (const auto& variant : variants) {
+      CellPlan other = cell;
+      other.variant = variant.name;
+      other.variant_of = cell.name;
+      other.variant_options = variant.options;
+      if (variant.scheme_options) other.scheme_options = *variant.scheme_options;
+      add_one(other, row);
     }
   };
   for (const auto& name : schemes_of(options)) {

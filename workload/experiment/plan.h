@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "workload/experiment/effective_configuration.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/options.h"
 
@@ -34,6 +36,14 @@ struct CellPlan {
   unsigned disks = 0;          ///< Cache directories; 0 where the scheme needs no path.
   std::string scheme_options;  ///< Added to --cache-dir; may be empty.
   std::string event_method;    ///< Of the proxy; empty where the cell has none.
+  /// Name of the set of options that it has; kBaseVariant for what they are compared with, empty
+  /// where nothing of the cell is varied.
+  std::string variant;
+  std::string variant_of;  ///< Name of the cell that is its base; empty for a base.
+  /// Of its system, by name: what the variant has in the place of the base's.
+  std::map<std::string, std::string> variant_options;
+  /// Set by configure_variants(); empty where nothing of the cell is varied.
+  EffectiveConfiguration configuration;
 };
 
 /// Whether the cell's proxy is another program than the ordinary one, for its event method.
@@ -62,9 +72,9 @@ struct Plan {
 using CellCheck = std::function<std::string(const CellPlan& cell)>;
 
 /// Lays the experiment out. A scheme that needs no path is one cell, whatever the filesystems and
-/// disks; `here` and `raw` take no mount options. No disks at all is the scheme `none`. Cells that
-/// can't be are skipped with the reason, those that `check` has something against too. A Problem
-/// where a scheme is unknown or no cell is left.
+/// disks; `here` and `raw` take no mount options. Behind each cell come its variants. No disks at
+/// all is the scheme `none`. Cells that can't be are skipped with the reason, those that `check`
+/// has something against too. A Problem where a scheme is unknown or no cell is left.
 Expected<Plan> make_plan(const ExperimentOptions& options, const std::vector<SchemeRow>& schemes,
                          const CellCheck& check);
 

@@ -75,9 +75,9 @@ std::vector<std::string> proxy_command(const std::filesystem::path& proxy,
 }
 
 bool is_proxy_option_free(std::string_view name) {
-  constexpr std::array<std::string_view, 11> kTaken{
+  constexpr std::array<std::string_view, 12> kTaken{
       "listen", "origin", "admin",   "access-log",   "event-method", "cache-dir",
-      "config", "help",   "version", "list-schemes", "check"};
+      "config", "help",   "version", "list-schemes", "list-options", "check"};
   return !name.empty() && std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end() &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });

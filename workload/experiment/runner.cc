@@ -175,7 +175,7 @@ Expected<void> Run::start_system() {
   run.cell = request_.cell;
   run.share_bytes = cache_share_bytes(request_.cell, options_.cache_size_bytes);
   run.cache_paths = places_->paths();
-  run.options = options_of_system(kind_, options_);
+  run.options = options_of_cell(request_.cell, options_);
   if (is_of_variant(request_.cell)) run.options["event-method"] = request_.cell.event_method;
   run.folder = std::filesystem::absolute(request_.folder);
   run.origin = *addresses_.origin;
@@ -444,6 +444,9 @@ Expected<boost::json::object> Run::make_record() {
   if (earlier_errors > 0) {
     warnings_.push_back(std::to_string(earlier_errors) +
                         " requests failed outside the measured part (phases[].errors says how)");
+  }
+  if (const auto said = system_->said_of_itself(); !said.empty()) {
+    record["system_said"] = boost::json::value_from(said);
   }
   record["limited_by"] = verdict.limited_by;
   record["mount_options_in_force"] = places_->options_in_force();

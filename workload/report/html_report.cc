@@ -327,6 +327,7 @@ std::string html_report(const PageContent& content, const PageFiles& files) {
   std::vector<std::string> skipped;
   for (const auto& entry : results.skipped) skipped.push_back(entry.name + ": " + entry.reason);
   std::string out = origin_html(results) + table_html(rows) + explanation_html(rows);
+  out += content.addition;
   out += figures_section(content, files) + percentiles_table(rows, results);
   out += limits_html(rows, results);
   if (const auto costs = costs_section(rows, results); !costs.empty()) {

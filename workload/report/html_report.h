@@ -25,6 +25,7 @@ struct PageContent {
   const std::vector<SummaryRow>& rows;
   const std::vector<DrawnFigure>& figures;
   const boost::json::object& chart_data;  ///< See chart_data().
+  std::string_view addition = {};         ///< HTML that stands behind the table.
 };
 
 /// The page: table, charts, percentiles, what limited each cell, what a request cost, what the

@@ -13,7 +13,8 @@ constexpr uint64_t kSvgBytesMax = 32ULL << 20;
 
 }  // namespace
 
-Expected<ReportFiles> write_report(const std::filesystem::path& folder, const Results& results) {
+Expected<ReportFiles> write_report(const std::filesystem::path& folder, const Results& results,
+                                   const ReportAddition& addition) {
   const auto rows = summarise(results);
   const auto figures = make_figures(folder, results, rows);
   ReportFiles files;
@@ -34,12 +35,13 @@ Expected<ReportFiles> write_report(const std::filesystem::path& folder, const Re
     }
     page_figures.push_back({figure, std::move(svg)});
   }
+  files.table += addition.text;
   const auto data = chart_data(folder, results, rows);
   files.page = folder / "report.html";
   for (const auto& [name, text] :
        {std::pair<const char*, std::string>{"summary.csv", summary_csv(rows)},
         {"summary.txt", files.table},
-        {"report.html", html_report({results, rows, page_figures, data})}}) {
+        {"report.html", html_report({results, rows, page_figures, data, addition.html})}}) {
     if (auto done = write_file(folder / name, text); !done) return done.error();
   }
   return files;

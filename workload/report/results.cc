@@ -36,6 +36,11 @@ boost::json::object cell_to_json(const CellResult& cell) {
   out["filesystem"] = cell.filesystem;
   out["mount_options"] = cell.mount_options;
   out["event_method"] = cell.event_method.empty() ? nullptr : boost::json::value(cell.event_method);
+  if (!cell.variant.empty()) {
+    out["variant"] = cell.variant;
+    out["variant_of"] = cell.variant_of.empty() ? nullptr : boost::json::value(cell.variant_of);
+    out["configuration"] = configuration_to_json(cell.configuration);
+  }
   out["device"] = cell.device;
   out["disks"] = cell.disks;
   out["cache_size_bytes"] =
@@ -128,6 +133,11 @@ Expected<CellResult> cell_from_json(const boost::json::object& json, const std::
   cell.filesystem = reader.text("filesystem");
   cell.mount_options = reader.text("mount_options");
   cell.event_method = text_at(json, "event_method");  // older results have none
+  cell.variant = text_at(json, "variant");            // only where options were varied
+  cell.variant_of = text_at(json, "variant_of");
+  if (const auto* lines = json.if_contains("configuration"); lines && lines->is_array()) {
+    cell.configuration = configuration_from_json(lines->get_array());
+  }
   cell.device = reader.text("device");
   cell.disks = reader.count("disks");
   const auto* cache_size = json.if_contains("cache_size_bytes");

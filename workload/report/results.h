@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/experiment/effective_configuration.h"
 #include "workload/experiment/expected.h"
 #include "workload/measure/statistics.h"
 
@@ -33,8 +34,14 @@ struct CellResult {
   std::string filesystem;     ///< Empty where the scheme keeps nothing on a filesystem.
   std::string mount_options;  ///< Empty for the default.
   std::string event_method;   ///< Of the proxy; empty where there is none, or not known.
-  std::string device;         ///< `native`.
-  uint64_t disks = 0;         ///< Cache directories.
+  /// Of an experiment that varies options: the variant's name, `base` for what the others are
+  /// compared with, and empty where nothing of the cell is varied.
+  std::string variant;
+  std::string variant_of;  ///< Name of the cell that is its base; empty for a base.
+  /// Of the system's settings those in which the base and its variants differ.
+  EffectiveConfiguration configuration;
+  std::string device;  ///< `native`.
+  uint64_t disks = 0;  ///< Cache directories.
   /// What fill ratios refer to, also where nothing is kept; 0 of static servers, which have none.
   uint64_t cache_size_bytes = 0;
   /// Finished runs with the keys of docs/experiments.md. One whose `failure` is not null (a wrong

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "workload/experiment/variation.h"
 #include "workload/report/json_text.h"
 
 namespace workload {
@@ -128,6 +129,7 @@ SummaryRow make_row(const CellResult& cell) {
   row.filesystem = cell.filesystem;
   row.mount_options = cell.mount_options;
   row.event_method = cell.event_method;
+  row.variant = cell.variant;
   row.disks = cell.disks;
   row.is_cache = cell.system != kNoCacheSystem;
   row.throughput_rps = cell_estimate(cell, "throughput_rps");
@@ -317,7 +319,9 @@ std::string numbers(const std::optional<double>& value) {
 
 std::string scheme_text(const SummaryRow& row) {
   const bool usual = row.event_method.empty() || row.event_method == "epoll";
-  return usual ? row.scheme : row.scheme + ", " + row.event_method;
+  const bool is_varied = !row.variant.empty() && row.variant != kBaseVariant;
+  return row.scheme + (usual ? "" : ", " + row.event_method) +
+         (is_varied ? ", " + row.variant : "");
 }
 
 std::string place_text(const SummaryRow& row) {
@@ -422,7 +426,7 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
       "store_operations,store_evictions,write_amplification,io_per_request,store_declined,disks,"
       "disk_operations_per_request";
   for (const auto& column : kCostColumns) out += ',' + std::string(column.csv_title);
-  out += ",event_method,disk_busy_percent\n";
+  out += ",event_method,disk_busy_percent,variant\n";
   for (const auto& row : rows) {
     out += csv_field(row.scheme) + ',' + csv_field(row.filesystem) + ',' +
            csv_field(row.mount_options);
@@ -443,7 +447,8 @@ std::string summary_csv(const std::vector<SummaryRow>& rows) {
     out += ',' + csv_field(declined_text(row, ";")) + ',' + std::to_string(row.disks) + ',' +
            numbers(row.disk_operations_per_request);
     for (const auto& cost : row.costs) out += ',' + numbers(cost);
-    out += ',' + csv_field(row.event_method) + ',' + numbers(row.disk_busy_percent) + '\n';
+    out += ',' + csv_field(row.event_method) + ',' + numbers(row.disk_busy_percent) + ',' +
+           csv_field(row.variant) + '\n';
   }
   return out;
 }

@@ -29,6 +29,7 @@ struct SummaryRow {
   std::string filesystem;
   std::string mount_options;
   std::string event_method;  ///< Of the proxy; empty where there is none, or not known.
+  std::string variant;       ///< See CellResult.
   uint64_t disks = 0;        ///< Cache directories, each on a device of its own.
   bool is_cache = true;  ///< False: files straight on the filesystem, the cell's scheme webproxy.
   Estimate throughput_rps;
@@ -59,7 +60,8 @@ struct SummaryRow {
 inline constexpr const char* kNoCacheText =
     "no cache: whole files read or created a second, straight on the filesystem and without HTTP";
 
-/// The scheme, and the proxy's event method where it is another than epoll: `coss, select`.
+/// The scheme, the proxy's event method where it is another than epoll, and the variant where it is
+/// not the base: `coss, select`, `nginx, multi_accept=on`.
 std::string scheme_text(const SummaryRow& row);
 
 /// The filesystem, and on how many disks where there are several: `ext4 x3`.

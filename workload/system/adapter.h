@@ -59,6 +59,10 @@ struct SystemSetup {
   std::vector<std::string> command;
   /// Log in the run's folder where its last words are; beside what it prints.
   std::string own_log;
+  /// Log in the run's folder where it says which settings it runs with, and what reads them out of
+  /// that, by `PLACE.NAME` as in ConfigurationLine; empty and null: it says none.
+  std::string notices_log;
+  std::map<std::string, std::string> (*said)(std::string_view log) = nullptr;
   /// Access log in Squid's native format, in the run's folder; empty: it writes none.
   /// Of a static server in the Common Log Format.
   std::string access_log;

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "workload/system/nginx_configuration.h"
+
 namespace workload {
 namespace {
 
 /// All connections share the descriptors.
 constexpr uint64_t kNginxConnectionsMax = 65536;
 constexpr const char* kNginxLongTime = "3600s";
+/// Beside the log of what went wrong: here it says which event method it uses.
+constexpr const char* kNginxNoticesLog = "nginx_notices.log";
 
 }  // namespace
 
@@ -47,8 +51,9 @@ void add_nginx_basics(const SystemRun& run, const std::string& access_log, Direc
 
 std::string nginx_head(const SystemRun& run) {
   std::string text = "daemon off;\npid " + (run.scratch / "nginx.pid").string() + ";\nerror_log " +
-                     (run.folder / "nginx_error.log").string() +
-                     " warn;\n# By its folder a process that was left behind is known.\n" +
+                     (run.folder / "nginx_error.log").string() + " warn;\nerror_log " +
+                     (run.folder / kNginxNoticesLog).string() +
+                     " notice;\n# By its folder a process that was left behind is known.\n" +
                      "working_directory " + run.scratch.string() + ";\n";
   if (run.runs_as_root) text += "user root;\n";
   return text;
@@ -63,6 +68,8 @@ void add_nginx_command(const SystemRun& run, SystemSetup& setup) {
   setup.own_log = "nginx_error.log";
   setup.command = {run.program, "-c", (run.folder / "nginx.conf").string(), "-e",
                    (run.folder / setup.own_log).string()};
+  setup.notices_log = kNginxNoticesLog;
+  setup.said = said_by_nginx;
   setup.access_log = "access.log";
   setup.counters.push_back({"nginx_status.txt", "/cacheoff-status"});
 }

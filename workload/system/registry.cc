@@ -124,6 +124,32 @@ std::map<std::string, std::string> options_of_system(const SystemKind& kind,
                                                : found->second;
 }
 
+std::map<std::string, std::string> options_of_cell(const CellPlan& cell,
+                                                   const ExperimentOptions& options) {
+  auto all = options_of_system(system_of_scheme(cell.scheme), options);
+  for (const auto& [name, value] : cell.variant_options) all[name] = value;
+  return all;
+}
+
+std::string system_in_variation(std::string_view scheme) {
+  const auto* other = find_other(scheme);
+  return std::string(other == nullptr ? kVariesProxy : other->system);
+}
+
+std::string fault_of_option(const SystemKind& kind, const std::string& name,
+                            const std::string& value) {
+  const auto is_taken = [&](const std::string& one) {
+    return kind.taken.find(" " + one + " ") != std::string_view::npos;
+  };
+  // With its section before it, it is no other option.
+  if (is_taken(name) || is_taken(name.substr(name.rfind('.') + 1))) return "the bench sets it";
+  if (name.empty() || name.find_first_of(" \t\r\n;{}") != std::string::npos ||
+      value.find_first_of("\r\n") != std::string::npos) {
+    return "must be one word and one line";
+  }
+  return {};
+}
+
 bool serves_by_children(const SystemKind& kind) {
   return kind.threads == SystemThreads::kWorker || kind.system == "varnish";
 }
@@ -169,11 +195,9 @@ Expected<void> check_system_options(const ExperimentOptions& options) {
                            "static:nginx, static:lighttpd and static:origin");
     }
     for (const auto& [name, value] : values) {
-      const bool taken = kind->taken.find(" " + name + " ") != std::string_view::npos;
-      if (taken || name.find_first_of(" \t\r\n;{}") != std::string::npos ||
-          value.find_first_of("\r\n") != std::string::npos) {
-        return usage_problem("system-options." + system + "." + name +
-                             (taken ? ": the bench sets it" : ": must be one word and one line"));
+      const std::string fault = fault_of_option(*kind, name, value);
+      if (!fault.empty()) {
+        return usage_problem("system-options." + system + "." + name + ": " + fault);
       }
     }
   }

@@ -33,6 +33,18 @@ std::vector<SchemeRow> system_scheme_rows();
 std::map<std::string, std::string> options_of_system(const SystemKind& kind,
                                                      const ExperimentOptions& options);
 
+/// The same for a cell, with what its variant has in the place of the base's.
+std::map<std::string, std::string> options_of_cell(const CellPlan& cell,
+                                                   const ExperimentOptions& options);
+
+/// What the system of a scheme is called where an experiment varies options: kVariesProxy for our
+/// own proxy.
+std::string system_in_variation(std::string_view scheme);
+
+/// Why an option can't stand in that system's `[system-options]`; empty where it can.
+std::string fault_of_option(const SystemKind& kind, const std::string& name,
+                            const std::string& value);
+
 /// Whether the process that is started has children that do its work.
 bool serves_by_children(const SystemKind& kind);
 

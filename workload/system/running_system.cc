@@ -70,14 +70,14 @@ bool takes_connections(const storage::HostPort& server) {
   return getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size) == 0 && failure == 0;
 }
 
+}  // namespace
+
 uint64_t open_files_limit() {
   rlimit limit{};
   constexpr uint64_t kSensible = 1 << 20;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
   return std::min<uint64_t>(limit.rlim_max, kSensible);
 }
-
-}  // namespace
 
 RunningSystem::RunningSystem(SystemStart start) : start_(std::move(start)) {
   start_.run.open_files_max = open_files_limit();
@@ -245,6 +245,12 @@ std::vector<std::string> RunningSystem::keep_counters() {
     if (!kept) failures.push_back(kept.error().text);
   }
   return failures;
+}
+
+std::map<std::string, std::string> RunningSystem::said_of_itself() const {
+  if (setup_.said == nullptr) return {};
+  const auto log = read_file(start_.run.folder / setup_.notices_log, kSystemLogBytesMax);
+  return log ? setup_.said(*log) : std::map<std::string, std::string>();
 }
 
 std::string RunningSystem::said() const {

@@ -1,7 +1,9 @@
 // A system under test from its files to its end: written, prepared, started, waited for, stopped.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,9 @@
 #include "workload/system/adapter.h"
 
 namespace workload {
+
+/// How many files a system's programs may have open: the hard limit, at most 2^20.
+uint64_t open_files_limit();
 
 /// What a start needs beside the set-up's own inputs. References outlive the system.
 struct SystemStart {
@@ -48,6 +53,8 @@ class RunningSystem {
 
   /// Reads its counters into the run's folder; a line for each that could not be had.
   std::vector<std::string> keep_counters();
+  /// What it said of its own settings, by `PLACE.NAME`; empty where it says nothing.
+  std::map<std::string, std::string> said_of_itself() const;
   /// `: TEXT` with its last words, as last_words() has them.
   std::string said() const;
 

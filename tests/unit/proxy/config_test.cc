@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,31 @@ TEST(ConfigTest, HelpAndVersionAreTexts) {
   EXPECT_NE(help.text.find("Example"), std::string::npos);
   EXPECT_NE(parse_command_line({"--version"}).text.find("cacheoff-proxy "), std::string::npos);
   EXPECT_EQ(parse_command_line({"--list-schemes"}).action, Action::kListSchemes);
+}
+
+TEST(ConfigTest, ItsOptionsAreListedWithKindAndDefaultAndEachDefaultIsNoChange) {
+  const auto list = parse_command_line({"--list-options"});
+  EXPECT_EQ(list.action, Action::kShowText);
+  std::istringstream lines(list.text);
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    std::istringstream fields(line);
+    std::string name;
+    std::string kind;
+    std::string text;
+    std::getline(fields, name, '\t');
+    std::getline(fields, kind, '\t');
+    std::getline(fields, text, '\t');
+    EXPECT_TRUE(kind == "size" || kind == "count" || kind == "time" || kind == "text") << line;
+    // A memory cache of size 0 is none, and needs nothing behind it.
+    if (!text.empty()) {
+      EXPECT_EQ(error_of({"--" + name, text}), "") << line;
+    }
+  }
+  EXPECT_GT(count, 20U);
+  EXPECT_NE(list.text.find("memory-cache\tsize\t0\n"), std::string::npos);
+  EXPECT_NE(list.text.find("\nheader-timeout\ttime\t30s\n"), std::string::npos);
+  EXPECT_NE(list.text.find("\nvia-name\ttext\t\n"), std::string::npos);
 }
 
 TEST(ConfigTest, AFileCanSayAllAndTheCommandLineGoesBeforeIt) {

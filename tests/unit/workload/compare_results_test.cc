@@ -143,7 +143,8 @@ TEST(CompareResults, OtherWorkIsRefusedByTheNameOfTheField) {
               }),
               ElementsAre("seed"));
   // Where, how often and by which program is no work.
-  for (const char* option : {"repeat", "order", "directory", "proxy-options", "user"}) {
+  for (const char* option : {"repeat", "order", "directory", "proxy-options", "system-options",
+                             "vary", "variant", "user"}) {
     EXPECT_THAT(refusal_of([&](Results& r) { r.experiment[option] = "other"; }), IsEmpty());
   }
 }
@@ -252,6 +253,21 @@ TEST(CompareResults, EnvironmentsStandSideBySide) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(comparison_text(compared(base, noisy_results(side(2, 0.05))), true),
               HasSubstr("\x1b[1mB is"));
+}
+
+TEST(CompareResults, OnlyKernelSettingsThatDifferAreShown) {
+  Results base = noisy_results(side(1));
+  Results other = noisy_results(side(2));
+  base.environment["kernel_settings"] = {
+      {"net.core.somaxconn", "4096"}, {"vm.dirty_ratio", "20"}, {"fs.file-max", "1"}};
+  other.environment["kernel_settings"] = {{"net.core.somaxconn", "128"}, {"vm.dirty_ratio", "20"}};
+  const std::string text = comparison_text(compared(base, other), false);
+  EXPECT_THAT(text, HasSubstr("* net.core.somaxconn  4096"));
+  EXPECT_THAT(text, HasSubstr("* fs.file-max"));
+  EXPECT_THAT(text, Not(HasSubstr("vm.dirty_ratio")));
+  // An older folder says nothing of them.
+  other.environment.erase("kernel_settings");
+  EXPECT_THAT(comparison_text(compared(base, other), false), Not(HasSubstr("somaxconn")));
 }
 
 TEST(CompareResults, DoubtfulRunsMarkTheirRows) {

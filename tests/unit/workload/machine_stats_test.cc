@@ -75,12 +75,17 @@ TEST(Environment, HoldsTheKeysOfTheContract) {
   inputs.command = {"cacheoff", "bench"};
   const auto environment = collect_environment(inputs);
   for (const auto* key : {"started_at", "host", "machine", "kernel", "directory", "out", "device",
-                          "versions", "limits", "command"}) {
+                          "versions", "limits", "command", "kernel_settings"}) {
     EXPECT_TRUE(environment.contains(key)) << key;
   }
   EXPECT_GT(count_at(environment, "machine.cpus"), 0U);
   EXPECT_GT(count_at(environment, "machine.memory_bytes"), 0U);
   EXPECT_NE(text_at(environment, "directory.filesystem"), "");
+  const auto& settings = environment.at("kernel_settings").as_object();
+  for (const auto* name : {"net.core.somaxconn", "net.ipv4.ip_local_port_range",
+                           "net.ipv4.tcp_tw_reuse", "fs.file-max", "vm.dirty_ratio"}) {
+    EXPECT_NE(settings.at(name).as_string(), "") << name;
+  }
   EXPECT_TRUE(find_json(environment, "versions.gnuplot")->is_null());
 }
 

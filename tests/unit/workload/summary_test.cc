@@ -193,7 +193,8 @@ TEST(Summary, ShowsWhatARequestCost) {
     run["memory"] = {{"peak_bytes", 64 << 20}};
   }
   const auto rows = summarise(results);
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",0,,80.5,2,0.5,3,4,2048,,1.75,62.5,67108864,1500,,\n"));
+  EXPECT_THAT(summary_csv(rows),
+              HasSubstr(",0,,80.5,2,0.5,3,4,2048,,1.75,62.5,67108864,1500,,,\n"));
   const std::string table = table_of(results);
   EXPECT_THAT(table, AllOf(HasSubstr("what a request cost"), HasSubstr("rd_KiB"),
                            HasSubstr(" 2.000 "), HasSubstr("62.50"), HasSubstr("64.00")));
@@ -216,7 +217,7 @@ TEST(Summary, SeveralDisksStandBesideTheFilesystem) {
   results.cells[0].disks = 3;
   EXPECT_THAT(table_of(results), HasSubstr("here x3"));
   EXPECT_THAT(summary_csv(summarise(results)),
-              AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3,,,,,,,,,,,,,,\n")));
+              AllOf(HasSubstr("ufs,here,,"), HasSubstr(",3,,,,,,,,,,,,,,,\n")));
   results.cells[0].disks = 1;
   EXPECT_THAT(table_of(results), Not(HasSubstr("here x")));
 }
@@ -235,7 +236,7 @@ TEST(Summary, ACellWhoseRunsAllFailedHasNoFigures) {
   auto results = fabricated_results({fabricated_cell("a", kFast), fabricated_cell("b", {})});
   results.cells[1].failed_runs.push_back({1, "no disk"});
   const auto rows = summarise(results);
-  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0,,,,,,,,,,,,,,\n"));
+  EXPECT_THAT(summary_csv(rows), HasSubstr(",,,,0,false,b,,,,,,0,,,,,,,,,,,,,,,\n"));
   EXPECT_THAT(table_of(results), AllOf(Not(HasSubstr("more runs of each cell are needed")),
                                        HasSubstr("note: b: run 1 failed: no disk")));
   const auto none = fabricated_results({fabricated_cell("b", {})});
