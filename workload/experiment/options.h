@@ -46,7 +46,7 @@ struct ExperimentOptions {
   uint64_t cache_size_bytes = 1ULL << 30;
   MemoryDemand memory;  ///< Of the system under test.
   std::string workload = "polymix4";
-  std::string trace;                    ///< Empty: the workload.
+  std::string trace;  ///< Empty: the workload.
   /// As parse_load_shape() reads it, or parse_ab_load() for static servers.
   std::string load = "best-effort=64";
   uint64_t file_size_bytes = 57'244;  ///< Of the file that static servers serve.
