@@ -134,7 +134,7 @@ Expected<void> StaticRun::start_server() {
   SystemRun run;
   run.cell = request_.cell;
   run.cache_paths = places_->paths();
-  run.options = options_of_system(kind_, options_);
+  run.options = options_of_cell(request_.cell, options_);
   run.folder = std::filesystem::absolute(request_.folder);
   run.asked_for_gzip = load_.gzip;
   server_ = std::make_unique<RunningSystem>(SystemStart{kind_, std::move(run), run_name(request_),
@@ -333,6 +333,9 @@ Expected<boost::json::object> StaticRun::make_record() {
   counters.load = generator_end_.use.counters;
   add_surroundings(record, {request_, options_, *watch_, *disks_, *places_, memory_.get()}, seen,
                    counters, warnings_);
+  if (const auto said = server_->said_of_itself(); !said.empty()) {
+    record["system_said"] = boost::json::value_from(said);
+  }
   record["limited_by"] = verdict.limited_by;
   auto done = finish_record(record, request_, verdict,
                             {warnings_, disks_->warnings(), verdict.warnings}, failure_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "workload/experiment/static_options.h"
 #include "workload/filesystem/cache_places.h"
 #include "workload/system/nginx_configuration.h"
 #include "workload/system/registry.h"
@@ -36,6 +37,8 @@ SystemRun run_on_paper(const CellPlan& cell, const ExperimentOptions& options,
   run.origin = {"127.0.0.1", kSomeOriginPort};
   run.listen = {"127.0.0.1", kSomePort};
   run.open_files_max = grounds.open_files_max;
+  const auto load = ab_load_of(options);
+  run.asked_for_gzip = load && load->gzip;
   return run;
 }
 
