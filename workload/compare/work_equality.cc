@@ -19,11 +19,11 @@ constexpr std::string_view kUnsaid = "nothing";
 
 /// Where, how often and in which order; what the cells' names or fields say; and what the system
 /// compared was told, or told in variants.
-constexpr std::array<std::string_view, 21> kNoWork{
-    "scheme", "filesystem", "mount",          "disks",         "exclude", "repeat",
-    "order",  "directory",  "device-path",    "device",        "out",     "user",
-    "seed",   "cache-size", "scheme-options", "proxy-options", "system",  "system-options",
-    "vary",   "variant",    "vary-mode"};
+constexpr std::array<std::string_view, 23> kNoWork{
+    "scheme", "filesystem", "mount",          "disks",         "exclude",  "repeat",
+    "order",  "directory",  "device-path",    "device",        "out",      "user",
+    "seed",   "cache-size", "scheme-options", "proxy-options", "system",   "system-options",
+    "vary",   "variant",    "vary-mode",      "system-cpus",   "load-cpus"};
 
 constexpr std::array<std::string_view, 9> kExperimentFields{
     "workload", "trace", "file", "verification", "load", "until", "phases", "time-scale", "memory"};

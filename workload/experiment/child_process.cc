@@ -53,14 +53,16 @@ void become_user(const RunUser& user, int failure_fd) {
 }
 
 /// The child's side between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become_program(char* const* arguments, pid_t parent, const RunUser* user,
-                                 int group_fd, bool own_mounts, int output_fd, int error_fd,
-                                 int failure_fd) {
+[[noreturn]] void become_program(char* const* arguments, pid_t parent, const ChildOptions& options,
+                                 int group_fd, int output_fd, int error_fd, int failure_fd) {
   setpgid(0, 0);
   // As long as it may: a group that root made takes nobody else's word.
   if (group_fd >= 0 && write(group_fd, "0", 1) != 1) fail_to_start(failure_fd);
-  if (own_mounts && !leave_mounts_behind()) fail_to_start(failure_fd);
-  if (user != nullptr) become_user(*user, failure_fd);
+  if (options.own_mounts && !leave_mounts_behind()) fail_to_start(failure_fd);
+  if (!options.processors.empty() && !keep_to_processors(options.processors)) {
+    fail_to_start(failure_fd);
+  }
+  if (options.user) become_user(*options.user, failure_fd);
   // After the change of user, which takes the parent-death signal away.
   die_with_parent();
   // The parent may have died before the line above: then nobody would ever send the signal.
@@ -158,8 +160,8 @@ Expected<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) return run_problem("can't start " + child.name_ + ": " + errno_text(errno));
   if (pid == 0) {
-    become_program(arguments.data(), parent, options.user ? &*options.user : nullptr, group.get(),
-                   options.own_mounts, output_write.get(), error_log.get(), failure_write.get());
+    become_program(arguments.data(), parent, options, group.get(), output_write.get(),
+                   error_log.get(), failure_write.get());
   }
   setpgid(pid, pid);  // Both sides do it, so that neither runs ahead of it.
   child.pid_ = pid;

@@ -18,6 +18,7 @@
 
 #include "workload/experiment/expected.h"
 #include "workload/experiment/process_account.h"
+#include "workload/experiment/processors.h"
 #include "workload/filesystem/run_user.h"
 
 namespace workload {
@@ -52,6 +53,7 @@ struct ChildOptions {
   std::string group_file{};
   /// What it mounts is its own, and it does not keep what is mounted later. Needs root.
   bool own_mounts = false;
+  ProcessorList processors{};  ///< Those that it may use; empty: the caller's.
 };
 
 /// What a child used. CPU seconds are user plus system, of all its threads and of the children it

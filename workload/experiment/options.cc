@@ -105,6 +105,25 @@ Expected<void> set_phases_of_run(ExperimentOptions& options, const Values& value
   return {};
 }
 
+Expected<void> read_processors(const char* option, const std::string& value,
+                               ProcessorList& processors) {
+  auto read = parse_processors(value);
+  if (!read) return usage_problem(std::string("--") + option + ": " + read.error().text);
+  if (const auto there = check_processors(*read); !there) {
+    return usage_problem(std::string("--") + option + ": " + there.error().text);
+  }
+  processors = std::move(*read);
+  return {};
+}
+
+Expected<void> set_system_cpus(ExperimentOptions& options, const Values& values) {
+  return read_processors("system-cpus", values.front(), options.system_processors);
+}
+
+Expected<void> set_load_cpus(ExperimentOptions& options, const Values& values) {
+  return read_processors("load-cpus", values.front(), options.load_processors);
+}
+
 Expected<void> set_repeat(ExperimentOptions& options, const Values& values) {
   const auto count = storage::parse_count(values.front());
   if (!count || *count == 0 || *count > kRepeatMax) {
@@ -214,7 +233,7 @@ Expected<void> set_vary_mode(ExperimentOptions& options, const Values& values) {
   return {};
 }
 
-constexpr std::array<OptionRow, 33> kOptions{{
+constexpr std::array<OptionRow, 35> kOptions{{
     {"scheme", "LIST",
      "storage schemes, e.g. none,memory,ufs; other proxies: squid:ufs squid:aufs squid:diskd "
      "squid:rock squid:memory nginx varnish:malloc varnish:file trafficserver; webproxy[:ENGINE] "
@@ -258,6 +277,11 @@ constexpr std::array<OptionRow, 33> kOptions{{
      "memory of the system under test, page cache included, or page-cache=SIZE for what it has "
      "beside its processes' own; as root (no limit)",
      false, set_memory},
+    {"system-cpus", "LIST",
+     "processors that the system under test may use, such as 0 or 0,2-3 (all)", false,
+     set_system_cpus},
+    {"load-cpus", "LIST", "processors that load generator and origin may use (all)", false,
+     set_load_cpus},
     {"workload", "NAME|FILE", "polymix4, simple, cdn, large or a workload file (polymix4)", false,
      set_workload},
     {"trace", "FILE", "replay this access log instead of a workload", false, set_trace},

@@ -15,6 +15,7 @@
 #include "workload/disk/profile.h"
 #include "workload/experiment/expected.h"
 #include "workload/experiment/memory_demand.h"
+#include "workload/experiment/processors.h"
 #include "workload/experiment/variation.h"
 
 namespace workload {
@@ -54,6 +55,8 @@ struct ExperimentOptions {
   double time_scale = 20;
   std::string until = "duration=60s";  ///< As parse_goal() reads it; see goal().
   std::string phases;                  ///< As set_phases() reads it; empty: a goal.
+  ProcessorList system_processors;     ///< Of the system under test; empty: all.
+  ProcessorList load_processors;       ///< Of load generator and origin; empty: all.
   unsigned repeat = 6;
   uint64_t seed = 1;
   bool random_order = true;

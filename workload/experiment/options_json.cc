@@ -46,6 +46,10 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
     out["cache-size"] = std::to_string(options.cache_size_bytes);
   }
   if (options.memory.any()) out["memory"] = options.memory.text();
+  for (const auto& [name, processors] : {std::pair("system-cpus", &options.system_processors),
+                                         std::pair("load-cpus", &options.load_processors)}) {
+    if (!processors->empty()) out[name] = processors_text(*processors);
+  }
   if (!options.trace.empty()) out["trace"] = options.trace;
   char scale[32];
   const std::string time_scale(scale, std::to_chars(scale, scale + 32, options.time_scale).ptr);

@@ -150,8 +150,13 @@ Expected<void> Run::make_places() {
 Expected<void> Run::start_origin() {
   const auto command = origin_command(programs_.cacheoff, options_, request_.workload);
   if (auto done = note_command(request_.folder, command); !done) return done;
-  auto started =
-      ChildProcess::start({command, log_path("origin.log"), log_path("origin.log"), request_.user});
+  auto started = ChildProcess::start({command,
+                                      log_path("origin.log"),
+                                      log_path("origin.log"),
+                                      request_.user,
+                                      {},
+                                      false,
+                                      options_.load_processors});
   if (!started) return started.error();
   origin_ = std::move(*started);
   auto line = origin_->wait_ready(": listening on ", kReadyTimeMax, &stop_);
@@ -179,9 +184,9 @@ Expected<void> Run::start_system() {
   if (is_of_variant(request_.cell)) run.options["event-method"] = request_.cell.event_method;
   run.folder = std::filesystem::absolute(request_.folder);
   run.origin = *addresses_.origin;
-  system_ = std::make_unique<RunningSystem>(SystemStart{kind_, std::move(run), run_name(request_),
-                                                        programs_.proxy, *request_.scratch,
-                                                        request_.user, group_file, &stop_});
+  system_ = std::make_unique<RunningSystem>(
+      SystemStart{kind_, std::move(run), run_name(request_), programs_.proxy, *request_.scratch,
+                  request_.user, group_file, &stop_, options_.system_processors});
   if (auto done = system_->start(); !done) return done;
   addresses_.proxy = system_->address();
   addresses_.admin = system_->admin();
@@ -214,8 +219,13 @@ Expected<void> Run::drive_load() {
   watch_->begin();
   if (memory_) memory_->begin();
   if (auto done = disks_->begin(); !done) return done;
-  auto started =
-      ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
+  auto started = ChildProcess::start({command,
+                                      log_path("load.log"),
+                                      log_path("load.log"),
+                                      request_.user,
+                                      {},
+                                      false,
+                                      options_.load_processors});
   if (!started) return started.error();
   load_ = std::move(*started);
   return wait_for_load();

@@ -137,9 +137,9 @@ Expected<void> StaticRun::start_server() {
   run.options = options_of_cell(request_.cell, options_);
   run.folder = std::filesystem::absolute(request_.folder);
   run.asked_for_gzip = load_.gzip;
-  server_ = std::make_unique<RunningSystem>(SystemStart{kind_, std::move(run), run_name(request_),
-                                                        programs_.proxy, *request_.scratch,
-                                                        request_.user, group_file, &stop_});
+  server_ = std::make_unique<RunningSystem>(
+      SystemStart{kind_, std::move(run), run_name(request_), programs_.proxy, *request_.scratch,
+                  request_.user, group_file, &stop_, options_.system_processors});
   if (auto done = server_->start(); !done) return done;
   const auto& notes = server_->setup().notes;
   warnings_.insert(warnings_.end(), notes.begin(), notes.end());
@@ -177,8 +177,13 @@ Expected<void> StaticRun::drive_load() {
   watch_->begin();
   if (memory_) memory_->begin();
   if (auto done = disks_->begin(); !done) return done;
-  auto started =
-      ChildProcess::start({command, log_path("load.log"), log_path("load.log"), request_.user});
+  auto started = ChildProcess::start({command,
+                                      log_path("load.log"),
+                                      log_path("load.log"),
+                                      request_.user,
+                                      {},
+                                      false,
+                                      options_.load_processors});
   if (!started) return started.error();
   generator_ = std::move(*started);
   return wait_for_load();

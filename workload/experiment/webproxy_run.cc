@@ -99,8 +99,8 @@ Expected<void> PatternRun::start() {
     memory_ = std::move(*limit);
     group_file = memory_->entrance();
   }
-  auto started = ChildProcess::start(
-      {command.words, log().string(), log().string(), request_.user, group_file});
+  auto started = ChildProcess::start({command.words, log().string(), log().string(), request_.user,
+                                      group_file, false, options_.system_processors});
   if (!started) return started.error();
   program_ = std::move(*started);
   const auto line = program_->wait_ready(": measuring", kPrepareTimeMax, &stop_);

@@ -176,8 +176,8 @@ Expected<void> RunningSystem::write_files() {
 Expected<void> RunningSystem::prepare() {
   for (const auto& command : setup_.preparations) {
     if (auto done = note_command(start_.run.folder, command); !done) return done;
-    auto child = ChildProcess::start(
-        {command, output_log().string(), output_log().string(), start_.user, start_.group_file});
+    auto child = ChildProcess::start({command, output_log().string(), output_log().string(),
+                                      start_.user, start_.group_file, false, start_.processors});
     if (!child) return child.error();
     const auto event = ChildWaiter::wait({&*child}, start_.stop, kPreparedTimeMax);
     if (event == ChildWaiter::Event::kStopRequested) return run_problem("stopped by a signal");
@@ -195,7 +195,7 @@ Expected<void> RunningSystem::prepare() {
 Expected<void> RunningSystem::launch() {
   if (auto done = note_command(start_.run.folder, setup_.command); !done) return done;
   auto started = ChildProcess::start({setup_.command, output_log().string(), output_log().string(),
-                                      start_.user, start_.group_file});
+                                      start_.user, start_.group_file, false, start_.processors});
   if (!started) return started.error();
   process_ = std::move(*started);
   if (start_.kind.prints_address) {

@@ -30,6 +30,7 @@ struct SystemStart {
   std::optional<RunUser> user;
   std::string group_file;  ///< For ChildOptions.
   StopSignals* stop = nullptr;
+  ProcessorList processors{};  ///< For ChildOptions.
 };
 
 /// A system that serves. The destructor ends it, and removes its folder in the scratch folder and

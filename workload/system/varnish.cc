@@ -45,6 +45,8 @@ Directives varnish_parameters(const SystemRun& run) {
   // The log in shared memory, which is charged to its memory too.
   add("vsl_space", "1M");
   add("thread_pools", "1");
+  // A large object may push out as many as it needs; by default its request fails after 50.
+  add("nuke_limit", "1000000");
   out.replace(run.options, {}, kParameters);
   return out;
 }

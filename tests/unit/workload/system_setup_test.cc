@@ -184,6 +184,7 @@ TEST(SystemSetup, SingleOptionsReplaceWhatIsGeneratedOrAreAdded) {
               AllOf(HasSubstr("cache_mem 64 MB\n"), Not(HasSubstr("cache_mem 0 MB")),
                     HasSubstr("read_ahead_gap 64 KB\n")));
   run = system_run("varnish:malloc", 0);
+  EXPECT_THAT(set_up_varnish(run).command, Contains("nuke_limit=1000000"));
   run.options = {{"thread_pools", "2"}, {"thread_pool_max", "100"}};
   EXPECT_THAT(set_up_varnish(run).command, IsSupersetOf({"thread_pools=2", "thread_pool_max=100"}));
   run = system_run("trafficserver", 1);
