@@ -22,6 +22,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -155,7 +156,15 @@ TEST_F(ModelledBenchTest, ADryRunSaysWhatIsModelledAndWrongOnesAreRefused) {
       "out", {"--filesystem", "ext2", "--scheme", "ufs", "--device", "sata-ssd", "--dry-run"}));
   EXPECT_EQ(planned.exit_status, 0) << planned.err;
   EXPECT_THAT(planned.out, HasSubstr("ext2 on a modelled sata-ssd of"));
-  EXPECT_THAT(planned.out, HasSubstr("FUSE"));
+  EXPECT_THAT(planned.out, AllOf(HasSubstr("FUSE"), Not(HasSubstr("not enough"))));
+  const auto too_large =
+      run_command(bench("out", {"--filesystem", "ext2", "--scheme", "ufs", "--device", "sata-ssd",
+                                "--cache-size", "100P", "--dry-run"}));
+  EXPECT_THAT(too_large.out, HasSubstr("not enough, so that runs will fail"));
+  const auto stranger = run_command(bench(
+      "out", {"--filesystem", "ext2", "--scheme", "ufs", "--user", "nobody-here", "--dry-run"}));
+  EXPECT_EQ(stranger.exit_status, 2);
+  EXPECT_THAT(stranger.err, HasSubstr("--user 'nobody-here': there is no such user"));
   EXPECT_THAT(leftovers(), IsEmpty());
 }
 

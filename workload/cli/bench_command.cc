@@ -18,6 +18,7 @@
 #include "workload/experiment/machine_check.h"
 #include "workload/experiment/options_file.h"
 #include "workload/experiment/static_options.h"
+#include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
 #include "workload/model/workload_file.h"
 #include "workload/report/report.h"
@@ -314,6 +315,7 @@ int bench(const std::vector<std::string>& arguments) {
   }
   const auto given = new_options(*line);
   if (!given) return complain(given.error());
+  if (auto usable = check_state_folder(); !usable) return complain(usable.error());
   if (given->clean_up) return clean_up(*given);
   auto options = resolve_options(*line);
   if (!options) return complain(options.error());
@@ -322,6 +324,10 @@ int bench(const std::vector<std::string>& arguments) {
   auto programs = find_programs();
   if (!programs) return complain(programs.error());
   if (auto ready = prepare_devices(*options); !ready) return complain(ready.error());
+  if (!options->user.empty()) {
+    // What it must reach is not there yet.
+    if (auto known = choose_run_user(options->user, {}); !known) return complain(known.error());
+  }
   StopSignals stop;
   const auto plan = plan_experiment(*options, *programs, &stop);
   if (!plan) return complain(plan.error());

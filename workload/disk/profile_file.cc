@@ -238,6 +238,10 @@ std::optional<DiskProfile> parse_profile(std::string_view toml, const std::strin
   try {
     const toml::table root = toml::parse(toml, file);
     disk = read_profile(root, failure);
+    if (root.empty()) {
+      failure.text =
+          file + ": sets nothing; right would be keys of a disk, e.g. base = \"scsi-2003\"";
+    }
   } catch (const toml::parse_error& problem) {
     failure.text = file + ':' + std::to_string(problem.source().begin.line) + ": " +
                    std::string(problem.description());

@@ -336,7 +336,8 @@ std::string describe_space(const ExperimentOptions& options, const Plan& plan) {
   const auto space = std::filesystem::space(folder, failure);
   return "space: at most " + storage::format_size(most) + " at a time" +
          (failure ? "" : " of " + storage::format_size(space.available) + " free") + " in " +
-         folder.string() + "\n";
+         folder.string() +
+         (!failure && most > space.available ? ": not enough, so that runs will fail\n" : "\n");
 }
 
 std::string describe_privileges(const ExperimentOptions& options, const Plan& plan) {

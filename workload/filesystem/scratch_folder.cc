@@ -273,7 +273,21 @@ std::filesystem::path state_folder() {
   return is_own_folder(folder, S_IRWXG | S_IRWXO) ? folder : std::filesystem::path();
 }
 
+Expected<void> check_state_folder() {
+  const char* given = std::getenv("CACHEOFF_STATE_DIR");
+  if (given == nullptr) return {};
+  const auto folder = state_folder();
+  if (given[0] == '/' && !folder.empty() && access(folder.c_str(), R_OK | W_OK | X_OK) == 0) {
+    return {};
+  }
+  return usage_problem(
+      "CACHEOFF_STATE_DIR='" + std::string(given) +
+      "': must be the absolute path of a folder that is yours alone (mode 700), or "
+      "that can be made");
+}
+
 Expected<ScratchFolder> ScratchFolder::make(const std::filesystem::path& directory) {
+  if (auto usable = check_state_folder(); !usable) return usable.error();
   std::error_code failure;
   const auto parent = std::filesystem::canonical(directory, failure);
   if (failure) return run_problem("'" + directory.string() + "': " + failure.message());

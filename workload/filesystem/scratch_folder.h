@@ -45,6 +45,10 @@ class ScratchFolder {
 /// temporary folder. Made where it is missing; empty where there is none that is this user's alone.
 std::filesystem::path state_folder();
 
+/// A Problem where CACHEOFF_STATE_DIR names what can't be used, so that what a killed runner leaves
+/// would not be found again. Without it, whatever there is will do.
+Expected<void> check_state_folder();
+
 /// What was done.
 struct CleanUp {
   std::vector<std::string> removed;   ///< One line for each folder of a dead runner.

@@ -33,6 +33,13 @@ TEST(Profiles, TheBuiltInOnesAreSoundAndComeBackFromTheirText) {
   EXPECT_FALSE(built_in_profile("floppy").has_value());
 }
 
+TEST(Profiles, AFileThatSetsNothingIsRefused) {
+  for (const char* nothing : {"", "\n", "# scsi-2003\n"}) {
+    EXPECT_NE(problem_of(nothing).find("disk.toml: sets nothing; right would be"),
+              std::string::npos);
+  }
+}
+
 TEST(Profiles, AFileSaysWhatDiffersFromItsBase) {
   std::string error;
   const auto profile = parse_profile(

@@ -69,6 +69,23 @@ TEST_F(ScratchFolderTest, GoesWithTheObjectAndNamesItselfToPrograms) {
   EXPECT_EQ(std::getenv(kRunVariable), nullptr);
 }
 
+TEST_F(ScratchFolderTest, AFolderForNotesThatCannotBeUsedIsRefused) {
+  EXPECT_TRUE(check_state_folder()) << "it can be made";
+  std::ofstream(folder_ / "file") << "x";
+  std::filesystem::create_directory(folder_ / "open");
+  std::filesystem::permissions(folder_ / "open", std::filesystem::perms::all);
+  for (const std::string& wrong : {std::string(), std::string("state"), folder_ / "file",
+                                   folder_ / "open", folder_ / "none/state"}) {
+    setenv("CACHEOFF_STATE_DIR", wrong.c_str(), 1);
+    const auto checked = check_state_folder();
+    ASSERT_FALSE(checked) << wrong;
+    EXPECT_THAT(checked.error().text, HasSubstr("CACHEOFF_STATE_DIR='" + wrong + "': must be"));
+    EXPECT_FALSE(ScratchFolder::make(folder_.path())) << wrong;
+  }
+  unsetenv("CACHEOFF_STATE_DIR");
+  EXPECT_TRUE(check_state_folder()) << "whatever there is will do";
+}
+
 TEST_F(ScratchFolderTest, WhatADeadOwnerLeftIsRemoved) {
   const auto path = leave_one_behind(
       [](ScratchFolder& scratch) { std::filesystem::create_directories(scratch.path() / "a/b"); });
