@@ -71,7 +71,8 @@ options_library::options_description describe(Arguments& arguments) {
       "which the mean response time stays in the window; times default to these over --time-scale");
   add("until", value(&arguments.until),
       "duration=10s (the default), requests=N, or fill=2.0 (cache sizes of fill traffic; the "
-      "default of peak with --cache-size)");
+      "default of peak with --cache-size); of several, as fill=2.0,duration=120s, the first that "
+      "is reached ends the run");
   add("warm-up", value(&arguments.warm_up), "a goal as for --until; its part is not measured");
   add("phases", value(&arguments.phases),
       "file (the workload's own, the default where it has some and no goal is given) or "
@@ -176,7 +177,7 @@ Goal goal_option(const char* name, const std::string& text, const LoadOptions& o
   std::string error;
   const auto goal = parse_goal(text, error);
   if (!goal) throw UsageError(std::string(name) + ": " + error);
-  if (goal->kind == Goal::Kind::kFill && options.cache_size_bytes == 0) {
+  if (goal->fill && options.cache_size_bytes == 0) {
     throw UsageError(std::string(name) + ": a fill needs --cache-size");
   }
   return *goal;

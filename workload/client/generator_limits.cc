@@ -40,11 +40,12 @@ double connections_within(const LoadOptions& options, double window_s) {
   double connections = new_connections_per_second(options) * window_s;
   const double requests_per_connection =
       std::max(1.0, options.workload.robot.requests_per_connection.mean());
-  if (options.until.kind == Goal::Kind::kRequests) {
-    const double all = static_cast<double>(options.until.requests) / requests_per_connection;
+  if (options.until.requests) {
+    const double all = static_cast<double>(*options.until.requests) / requests_per_connection;
     connections = std::min(connections, all);
-  } else if (options.until.kind == Goal::Kind::kDuration) {
-    const double run_s = storage::seconds_of(options.until.duration);
+  }
+  if (options.until.duration) {
+    const double run_s = storage::seconds_of(*options.until.duration);
     connections = std::min(connections, new_connections_per_second(options) * run_s);
   }
   return connections;

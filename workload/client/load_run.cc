@@ -134,19 +134,21 @@ std::optional<double> left_s(const RunControl& control, storage::SteadyTime now)
   const double share = control.phase_progress(now);
   if (!began || share <= 0) return std::nullopt;
   const double whole_s = storage::seconds_of(now - *began) / share;
-  const PhaseGoal& goal = control.phases()[current].goal;
+  const PhaseGoal goal = own_goal(control.phases(), current);
   double left = whole_s * (1 - share);
   for (size_t index = current + 1; index < control.phases().size(); ++index) {
-    const PhaseGoal& next = control.phases()[index].goal;
-    if (next.duration) {
-      left += storage::seconds_of(*next.duration);
-    } else if (next.fill && goal.fill) {
-      left += whole_s * *next.fill / *goal.fill;
-    } else if (next.requests && goal.requests) {
-      left += whole_s * static_cast<double>(*next.requests) / static_cast<double>(*goal.requests);
-    } else {
-      return std::nullopt;
+    const PhaseGoal next = own_goal(control.phases(), index);
+    std::optional<double> soonest_s;
+    const auto may_end = [&soonest_s](double after_s) {
+      soonest_s = std::min(soonest_s.value_or(after_s), after_s);
+    };
+    if (next.duration) may_end(storage::seconds_of(*next.duration));
+    if (next.fill && goal.fill) may_end(whole_s * *next.fill / *goal.fill);
+    if (next.requests && goal.requests) {
+      may_end(whole_s * static_cast<double>(*next.requests) / static_cast<double>(*goal.requests));
     }
+    if (!soonest_s) return std::nullopt;
+    left += *soonest_s;
   }
   return left;
 }
@@ -222,6 +224,8 @@ class DecidingRun {
   RunPart part_;
   std::optional<PeakFinder> finder_;
   bool interrupted_ = false;
+  bool all_through_ =
+      false;  ///< All requests of the goal have ended before anything else ended it.
 };
 
 bool DecidingRun::wait(std::chrono::nanoseconds period, bool threads_ended) {
@@ -259,12 +263,15 @@ void DecidingRun::run(const std::atomic<bool>& interrupted,
     progress_due = now + kLook;
     progress(progress_of(options_, control_, load, start_.at, now));
   }
+  // Its requests were through before its time was up.
+  all_through_ = control_.all_granted() && !control_.over(clock_.steady_now());
   crew_.join();
   finder_ = load.finder();
 }
 
 void DecidingRun::conclude(LoadOutcome& outcome) {
   for (const auto& worker : workers_) part_.add(*worker);
+  if (all_through_) control_.end_now(part_.last_counted_end);
   add_never_taken(part_, control_, source_);
   std::vector<std::string> of_health;
   if (lead_) {

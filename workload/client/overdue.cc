@@ -23,7 +23,8 @@ void add_overdue(RunPart& part, const RunControl& control, storage::SteadyTime d
 void add_never_taken(RunPart& part, const RunControl& control, const RequestSource& source) {
   const auto from = control.recorded_from();
   const auto end = control.run_end();
-  if (control.aborted() || !from || !end || *from >= *end) return;
+  // With a goal of requests that is reached, nothing more was due.
+  if (control.aborted() || control.all_granted() || !from || !end || *from >= *end) return;
   // Cut where an interval or a phase begins, so that each piece belongs to one of either.
   std::vector<storage::SteadyTime> cuts{*end};
   for (auto cut = *from; cut < *end; cut += part.recorder.series.interval()) cuts.push_back(cut);

@@ -28,27 +28,23 @@ void lower_to(std::atomic<int64_t>& target, int64_t value) {
 Phase phase_of_goal(std::string_view name, const Goal& goal) {
   Phase phase;
   phase.name = name;
-  switch (goal.kind) {
-    case Goal::Kind::kDuration:
-      phase.goal.duration = goal.duration;
-      break;
-    case Goal::Kind::kRequests:
-      phase.goal.requests = goal.requests;
-      break;
-    case Goal::Kind::kFill:
-      phase.goal.fill = goal.fill;
-      break;
-  }
+  phase.goal.duration = goal.duration;
+  phase.goal.requests = goal.requests;
+  phase.goal.fill = goal.fill;
   return phase;
 }
 
 Goal part_of(const Goal& goal, double part) {
-  Goal out = goal;
-  out.duration = std::chrono::nanoseconds(
-      std::max<int64_t>(1, std::llround(static_cast<double>(goal.duration.count()) * part)));
-  out.requests = std::max<uint64_t>(
-      1, static_cast<uint64_t>(std::llround(static_cast<double>(goal.requests) * part)));
-  out.fill = goal.fill * part;
+  Goal out;
+  if (goal.duration) {
+    out.duration = std::chrono::nanoseconds(
+        std::max<int64_t>(1, std::llround(static_cast<double>(goal.duration->count()) * part)));
+  }
+  if (goal.requests) {
+    out.requests = std::max<uint64_t>(
+        1, static_cast<uint64_t>(std::floor(static_cast<double>(*goal.requests) * part)));
+  }
+  if (goal.fill) out.fill = *goal.fill * part;
   return out;
 }
 
@@ -71,8 +67,9 @@ std::vector<Phase> phases_of_goals(const Goal& until, const std::optional<Goal>&
 
 std::vector<Phase> phases_of_peak(const Goal& until) {
   std::vector<Phase> phases{phase_of_goal(kClimbPhase, part_of(until, 1 - kPeakPart)),
-                            phase_of_goal(kPeakPhase, part_of(until, kPeakPart))};
+                            phase_of_goal(kPeakPhase, until)};
   phases.front().primary = false;
+  phases.back().goal.since = phases.back().goal.fill_since = kClimbPhase;
   return phases;
 }
 
@@ -80,7 +77,12 @@ RunControl::RunControl(std::vector<Phase> phases, uint64_t cache_size_bytes, Dec
     : phases_(std::move(phases)),
       cache_size_bytes_(cache_size_bytes),
       following_(deciding == Deciding::kElsewhere),
-      states_(phases_.size()) {}
+      states_(phases_.size()) {
+  for (size_t index = 0; index < phases_.size(); ++index) {
+    states_[index].counts_from = counting_from(phases_, index, phases_[index].goal.since);
+    states_[index].fill_from = counting_from(phases_, index, phases_[index].goal.fill_since);
+  }
+}
 
 void RunControl::start(storage::SteadyTime now) {
   const std::lock_guard lock(mutex_);
@@ -93,11 +95,31 @@ void RunControl::begin_phase(size_t index, int64_t at_ns) {
   state.from_ns = at_ns;
   // Where nothing else can end the phase earlier or hold it up, its end is known at once.
   if (phase.goal.duration && !phase.goal.working_set_frozen) {
-    const int64_t end_ns = at_ns + phase.goal.duration->count();
+    const int64_t end_ns = std::max(at_ns, time_up_ns(index));
     lower_to(state.until_ns, end_ns);
     if (is_last(index)) lower_to(end_ns_, end_ns);
   }
   current_.store(index, std::memory_order_release);
+}
+
+int64_t RunControl::time_up_ns(size_t index) const {
+  return states_[states_[index].counts_from].from_ns.load() + phases_[index].goal.duration->count();
+}
+
+uint64_t RunControl::granted_for(size_t index) const {
+  uint64_t sum = 0;
+  for (size_t each = states_[index].counts_from; each <= index; ++each) {
+    sum += states_[each].granted.load();
+  }
+  return sum;
+}
+
+uint64_t RunControl::filled_for(size_t index) const {
+  uint64_t sum = 0;
+  for (size_t each = states_[index].fill_from; each <= index; ++each) {
+    sum += states_[each].fill_bytes.load();
+  }
+  return sum;
 }
 
 uint64_t RunControl::fill_goal_bytes(const Phase& phase) const {
@@ -110,10 +132,10 @@ int64_t RunControl::end_of_current(int64_t now_ns) const {
   const State& state = states_[index];
   int64_t met_ns = state.goal_met_ns.load();
   if (phase.goal.duration) {
-    met_ns = std::min(met_ns, state.from_ns.load() + phase.goal.duration->count());
+    met_ns = std::min(met_ns, time_up_ns(index));
   }
   // The last request of the run's last phase has yet to end: its end is not known by being sent.
-  const bool all_sent = phase.goal.requests && state.granted.load() >= *phase.goal.requests;
+  const bool all_sent = phase.goal.requests && granted_for(index) >= *phase.goal.requests;
   if (all_sent && !is_last(index)) met_ns = std::min(met_ns, now_ns);
   if (met_ns == kUnknown || !phase.goal.working_set_frozen) return met_ns;
   const int64_t frozen_ns = frozen_ns_.load();
@@ -163,7 +185,7 @@ Grant RunControl::grant(uint64_t wanted, storage::SteadyTime now) {
   uint64_t granted = wanted;
   // A phase that waits for the working set goes on past its number of requests.
   if (goal && !phases_[index].goal.working_set_frozen) {
-    granted = std::min(wanted, *goal - std::min(*goal, state.granted.load()));
+    granted = std::min(wanted, *goal - std::min(*goal, granted_for(index)));
   }
   state.granted += granted;
   return {granted, index};
@@ -224,8 +246,8 @@ void RunControl::add_fill(size_t phase, uint64_t bytes, storage::SteadyTime end)
   // Late responses of a phase that is over fill the cache all the same, for the phase that is on.
   const size_t index = phases_[phase].recorded ? current() : phase;
   State& state = states_[index];
-  const uint64_t sum = state.fill_bytes += bytes;
-  if (!phases_[index].goal.fill || sum < fill_goal_bytes(phases_[index])) return;
+  state.fill_bytes += bytes;
+  if (!phases_[index].goal.fill || filled_for(index) < fill_goal_bytes(phases_[index])) return;
   lower_to(state.goal_met_ns, ns_of(end));
   look(end);
 }
@@ -315,18 +337,23 @@ double RunControl::phase_progress(storage::SteadyTime now) const {
   if (from_ns == kUnknown) return 0;
   double share = 0;
   const auto reach = [&share](double reached, double goal) {
-    share = std::max(share, reached / goal);
+    share = std::max(share, reached / std::max(1.0, goal));
   };
+  // Of what counts from an earlier phase on, this phase's part.
   if (phase.goal.duration) {
     reach(static_cast<double>(ns_of(now) - from_ns),
-          static_cast<double>(phase.goal.duration->count()));
+          static_cast<double>(time_up_ns(index) - from_ns));
   }
   if (phase.goal.requests) {
-    reach(static_cast<double>(state.granted.load()), static_cast<double>(*phase.goal.requests));
+    const uint64_t granted = state.granted.load();
+    reach(static_cast<double>(granted), static_cast<double>(*phase.goal.requests) -
+                                            static_cast<double>(granted_for(index) - granted));
   }
   if (phase.goal.fill) {
-    reach(static_cast<double>(state.fill_bytes.load()),
-          std::max(1.0, static_cast<double>(fill_goal_bytes(phase))));
+    const uint64_t filled = state.fill_bytes.load();
+    reach(static_cast<double>(filled),
+          static_cast<double>(fill_goal_bytes(phase)) -
+              (static_cast<double>(filled_for(index)) - static_cast<double>(filled)));
   }
   return std::clamp(share, 0.0, 1.0);
 }
@@ -343,7 +370,15 @@ bool RunControl::all_granted() const {
   const size_t index = current();
   const PhaseGoal& goal = phases_[index].goal;
   return is_last(index) && goal.requests && !goal.working_set_frozen &&
-         states_[index].granted.load() >= *goal.requests;
+         granted_for(index) >= *goal.requests;
+}
+
+std::string_view RunControl::ended_by(size_t index, storage::SteadyTime end) const {
+  const PhaseGoal& goal = phases_[index].goal;
+  if (goal.fill && states_[index].goal_met_ns.load() <= ns_of(end)) return "fill";
+  if (goal.requests && granted_for(index) >= *goal.requests) return "requests";
+  if (goal.duration && time_up_ns(index) <= ns_of(end)) return "duration";
+  return {};
 }
 
 bool RunControl::over(storage::SteadyTime now) const {

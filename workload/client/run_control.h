@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/base/clock.h"
@@ -83,8 +84,8 @@ std::vector<Phase> phases_of_goals(const Goal& until, const std::optional<Goal>&
 inline constexpr std::string_view kClimbPhase = "climb";
 inline constexpr std::string_view kPeakPhase = "peak";
 
-/// A run to the goal of which the last quarter is what counts: kClimbPhase, then kPeakPhase
-/// (primary).
+/// A run to the goal of which the last quarter is what counts: kClimbPhase, until three quarters of
+/// one of the goals are reached, then kPeakPhase (primary), until the whole of one is.
 std::vector<Phase> phases_of_peak(const Goal& until);
 
 /// The phases of a run, one after the other. Safe to call from any thread.
@@ -145,6 +146,9 @@ class RunControl {
   /// When a phase began and ended; nothing where it has not.
   std::optional<storage::SteadyTime> began(size_t phase) const;
   std::optional<storage::SteadyTime> ended(size_t phase) const;
+  /// The goal that ended a phase which began and ended at `end`: `duration`, `requests` or `fill`;
+  /// empty where it was cut short.
+  std::string_view ended_by(size_t phase, storage::SteadyTime end) const;
   /// Start of the first recorded phase; nothing while none has begun.
   std::optional<storage::SteadyTime> recorded_from() const;
   /// End of the run, once known; with a goal of requests never.
@@ -174,8 +178,10 @@ class RunControl {
  private:
   static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
 
-  /// What changes of a phase.
+  /// What changes of a phase, and from which one on its goals count.
   struct State {
+    size_t counts_from = 0;
+    size_t fill_from = 0;
     std::atomic<int64_t> from_ns{kUnknown};
     std::atomic<int64_t> until_ns{kUnknown};
     std::atomic<uint64_t> granted{0};
@@ -190,6 +196,9 @@ class RunControl {
   void advance_by_time(int64_t now_ns);
   void add_fill(size_t phase, uint64_t bytes, storage::SteadyTime end);
   int64_t end_of_current(int64_t now_ns) const;
+  int64_t time_up_ns(size_t index) const;    ///< By a phase's duration, once it has begun.
+  uint64_t granted_for(size_t index) const;  ///< What counts for a phase's requests.
+  uint64_t filled_for(size_t index) const;   ///< What counts for its fill.
   uint64_t fill_goal_bytes(const Phase& phase) const;
   bool is_last(size_t index) const { return index + 1 == phases_.size(); }
 

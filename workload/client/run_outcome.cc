@@ -77,6 +77,7 @@ std::vector<PhaseResult> collect_phases(const RunControl& control, storage::Stea
         last || index == control.current() ? end : control.ended(index).value_or(end);
     result.duration = std::max(std::min(ended, end) - *began, storage::Nanoseconds(0));
     result.goal_met = index < control.current() || control.phase_progress(end) >= 1;
+    result.ended_by = control.ended_by(index, std::min(ended, end));
     results.push_back(std::move(result));
   }
   return results;

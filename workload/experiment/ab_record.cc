@@ -188,10 +188,8 @@ std::vector<std::string> ab_command(const std::filesystem::path& cacheoff,
   std::string error;
   const auto goal = parse_goal(options.goal(), error);
   uint64_t requests = ab::kRequestsMax;
-  if (goal && goal->kind == Goal::Kind::kRequests) requests = goal->requests;
-  if (goal && goal->kind == Goal::Kind::kDuration) {
-    add("-t", number_text(storage::seconds_of(goal->duration)));
-  }
+  if (goal) requests = goal->requests.value_or(requests);
+  if (goal && goal->duration) add("-t", number_text(storage::seconds_of(*goal->duration)));
   // Behind -t, which brings a number of its own.
   add("-n", std::to_string(requests));
   add("-c", std::to_string(load.connections));

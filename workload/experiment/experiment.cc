@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "storage/base/units.h"
+#include "workload/client/goal.h"
 #include "workload/experiment/cell_description.h"
 #include "workload/experiment/environment.h"
 #include "workload/experiment/machine_check.h"
@@ -418,14 +419,14 @@ Expected<ExperimentOptions> stored_options(const std::filesystem::path& folder) 
 }
 
 std::optional<double> estimated_s(const ExperimentOptions& options, const Plan& plan) {
-  const auto length_s = options.run_length_s();
   if (options.expected_run_s > 0) {
     return options.expected_run_s * static_cast<double>(plan.order.size());
   }
-  if (!length_s) return std::nullopt;
   double sum_s = 0;
   for (const auto& run : plan.order) {
     const CellPlan& cell = plan.cells[run.cell];
+    const auto length_s = options_of_scheme(options, cell.scheme).run_length_s();
+    if (!length_s) return std::nullopt;
     const bool has_devices = device_size_of_cell(cell, options.cache_size_bytes) > 0;
     sum_s += *length_s + kOverheadPerRunS + (has_devices ? cell.disks * kOverheadPerDiskS : 0);
   }
@@ -446,8 +447,12 @@ std::string describe_plan(const ExperimentOptions& options, const Plan& plan) {
   out += std::to_string(plan.order.size()) + (plan.order.size() == 1 ? " run" : " runs") +
          ", seed " + std::to_string(options.seed);
   if (const auto length_s = estimated_s(options, plan)) {
-    out += ", about " + storage::format_duration(
-                            std::chrono::nanoseconds(static_cast<int64_t>(*length_s * 1e9)));
+    std::string error;
+    const auto goal = parse_goal(options.goal(), error);
+    const bool others = goal && (goal->requests || goal->fill);
+    out +=
+        std::string(others && options.expected_run_s == 0 ? ", at most about " : ", about ") +
+        storage::format_duration(std::chrono::nanoseconds(static_cast<int64_t>(*length_s * 1e9)));
   } else {
     out += ", for as long as the goal takes";
   }

@@ -46,7 +46,8 @@ Expected<ExperimentEnd> run_experiment(const ExperimentInputs& inputs, const Pla
 /// The options that a folder's experiment was run with, for --resume.
 Expected<ExperimentOptions> stored_options(const std::filesystem::path& folder);
 
-/// Seconds that the plan will take; nothing where its goal is no duration.
+/// Seconds that the plan will take, at most where a goal has more than a duration; nothing where it
+/// has none and nobody said what a run takes.
 std::optional<double> estimated_s(const ExperimentOptions& options, const Plan& plan);
 
 /// What --dry-run prints: cells, skipped cells, runs, estimated time and what needs root.

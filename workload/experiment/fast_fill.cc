@@ -39,6 +39,7 @@ Workload fast_fill_workload(const Workload& workload, const ExperimentOptions& o
   with_phases.phases = {fill, settle};
   if (options.finds_peak()) {
     for (Phase& phase : phases_of_peak(goal)) {
+      phase.goal.fill_since = kFastFillPhase;
       if (phase.goal.duration) phase.goal.duration = unscaled(*phase.goal.duration);
       with_phases.phases.push_back(std::move(phase));
     }
@@ -46,11 +47,24 @@ Workload fast_fill_workload(const Workload& workload, const ExperimentOptions& o
   }
   Phase measured;
   measured.name = kMeasuredPhase;
-  if (goal.kind == Goal::Kind::kDuration) measured.goal.duration = unscaled(goal.duration);
-  if (goal.kind == Goal::Kind::kRequests) measured.goal.requests = goal.requests;
-  if (goal.kind == Goal::Kind::kFill) measured.goal.fill = goal.fill;
+  if (goal.duration) measured.goal.duration = unscaled(*goal.duration);
+  measured.goal.requests = goal.requests;
+  measured.goal.fill = goal.fill;
+  measured.goal.fill_since = kFastFillPhase;
   with_phases.phases.push_back(std::move(measured));
   return with_phases;
+}
+
+Expected<void> check_fast_fill_goal(const ExperimentOptions& options) {
+  std::string error;
+  const auto goal = parse_goal(options.goal(), error);
+  if (options.fast_fill == 0 || !goal || !goal->fill) return {};
+  const double measured_from =
+      options.finds_peak() ? *phases_of_peak(*goal).front().goal.fill : *goal->fill;
+  if (measured_from > options.fast_fill) return {};
+  return usage_problem(
+      "--until '" + options.goal() + "': its fill counts from the start, and --fast-fill reaches " +
+      (options.finds_peak() ? "three quarters of it" : "it") + " already; give a greater fill");
 }
 
 }  // namespace workload

@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "workload/client/goal.h"
 #include "workload/client/load_shape.h"
+#include "workload/experiment/fast_fill.h"
 #include "workload/experiment/place_options.h"
 #include "workload/experiment/static_options.h"
 #include "workload/model/phases.h"
@@ -295,7 +296,9 @@ constexpr std::array<OptionRow, 35> kOptions{{
      "divides think times, phases, the peak finder's times and modelled disks' (20); with --trace "
      "the recorded times",
      false, set_time_scale},
-    {"until", "GOAL", "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak)",
+    {"until", "GOAL",
+     "duration=60s, requests=N or fill=2.0 (duration=60s; fill=2.0 for peak); of several, as "
+     "fill=2.0,duration=120s, the first that is reached ends a run",
      false, set_until},
     {"phases", "HOW", "file or polymix4[,plateau=4h]..., as in 'cacheoff load'; instead of --until",
      false, set_phases_of_run},
@@ -351,23 +354,35 @@ std::string ExperimentOptions::goal() const {
 std::optional<double> ExperimentOptions::run_length_s() const {
   std::string error;
   const auto parsed = parse_goal(goal(), error);
-  if (!trace.empty() || !phases.empty() || fast_fill > 0 || !parsed ||
-      parsed->kind != Goal::Kind::kDuration) {
+  if (!trace.empty() || !phases.empty() || fast_fill > 0 || !parsed || !parsed->duration) {
     return std::nullopt;
   }
-  return std::chrono::duration<double>(parsed->duration).count();
+  return std::chrono::duration<double>(*parsed->duration).count();
 }
 
 ExperimentOptions options_of_scheme(const ExperimentOptions& options, const std::string& scheme) {
   ExperimentOptions own = options;
   const auto load = options.scheme_loads.find(scheme);
   if (load != options.scheme_loads.end()) own.load = load->second;
+  const auto until = options.scheme_untils.find(scheme);
+  if (until != options.scheme_untils.end()) {
+    own.until = until->second;
+    own.given.emplace_back("until");
+  }
   return own;
 }
 
 Expected<void> check_options(const ExperimentOptions& options) {
+  for (const auto& [scheme, until] : options.scheme_untils) {
+    ExperimentOptions own = options_of_scheme(options, scheme);
+    own.scheme_untils.clear();
+    if (auto fit = check_options(own); !fit) {
+      return usage_problem("scheme-until." + scheme + ": " + fit.error().text);
+    }
+  }
   if (auto fit = check_device_options(options); !fit) return fit;
   if (auto fit = check_static_options(options); !fit) return fit;
+  if (auto fit = check_fast_fill_goal(options); !fit) return fit;
   if (!options.phases.empty()) {
     const std::string of_phases = "the phases say how long a run is";
     if (!options.trace.empty()) return wrong("phases", options.phases, "a trace has no phases");
@@ -379,7 +394,7 @@ Expected<void> check_options(const ExperimentOptions& options) {
   if (options.trace.empty()) return {};
   std::string error;
   const auto goal = parse_goal(options.until, error);
-  if (options.was_given("until") && goal && goal->kind != Goal::Kind::kRequests) {
+  if (options.was_given("until") && goal && !goal->only_requests()) {
     return wrong("until", options.until, "with --trace it must be requests=N");
   }
   const auto shape = parse_load_shape(options.load, error);

@@ -70,6 +70,9 @@ struct ExperimentOptions {
   /// By scheme: the load that takes the place of `load`, e.g. a peak with another window for a
   /// scheme that never hits. From the file only.
   std::map<std::string, std::string> scheme_loads;
+  /// By scheme: the goal that takes the place of `until`, e.g. a duration for a scheme that keeps
+  /// nothing, so that there is no fill. From the file only.
+  std::map<std::string, std::string> scheme_untils;
   /// Options of cacheoff-proxy by name, without dashes, e.g. `test-delay` = `20us`. From the file
   /// only; see is_proxy_option_free().
   std::map<std::string, std::string> proxy_options;
@@ -93,7 +96,8 @@ struct ExperimentOptions {
   /// The goal of a run: `until`, or twice the cache for the peak finder where none was given, or
   /// the requests that the load names itself.
   std::string goal() const;
-  /// Seconds that each run's load is on; nothing where its goals are no durations.
+  /// Seconds that each run's load is on, at most where the goal has more than a duration; nothing
+  /// where it has none.
   std::optional<double> run_length_s() const;
 };
 
@@ -113,7 +117,8 @@ std::span<const OptionRow> option_table();
 Expected<void> set_option(ExperimentOptions& options, std::string_view name,
                           const std::vector<std::string>& values);
 
-/// The options as they are for a cell of that scheme: with its own load, where it has one.
+/// The options as they are for a cell of that scheme: with its own load and goal, where it has
+/// them.
 ExperimentOptions options_of_scheme(const ExperimentOptions& options, const std::string& scheme);
 
 /// Whether the options fit each other; with a trace, `--until` must be a number of requests and

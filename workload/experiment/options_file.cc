@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "workload/client/goal.h"
 #include "workload/client/load_shape.h"
 #include "workload/experiment/program_commands.h"
 #include "workload/experiment/toml_values.h"
@@ -68,6 +69,25 @@ Expected<void> read_scheme_loads(ExperimentOptions& options, const toml::node& n
       return problem_at(file, value.source(), name + ": " + error);
     }
     options.scheme_loads[std::string(scheme.str())] = *text;
+  }
+  return {};
+}
+
+Expected<void> read_scheme_untils(ExperimentOptions& options, const toml::node& node,
+                                  const std::string& file) {
+  const auto* table = node.as_table();
+  if (table == nullptr) {
+    return problem_at(file, node.source(),
+                      "scheme-until must be a table, e.g. none = \"duration=60s\"");
+  }
+  for (const auto& [scheme, value] : *table) {
+    const std::string name = "scheme-until." + std::string(scheme.str());
+    const auto text = value.value_exact<std::string>();
+    std::string error = "must be a string such as \"duration=60s\"";
+    if (!text || !parse_goal(*text, error)) {
+      return problem_at(file, value.source(), name + ": " + error);
+    }
+    options.scheme_untils[std::string(scheme.str())] = *text;
   }
   return {};
 }
@@ -175,6 +195,8 @@ Expected<void> apply_table(ExperimentOptions& options, const toml::table& table,
       done = read_proxy_options(options, node, file);
     } else if (name == "scheme-load") {
       done = read_scheme_loads(options, node, file);
+    } else if (name == "scheme-until") {
+      done = read_scheme_untils(options, node, file);
     } else if (name == "system-options") {
       done = read_system_options(options, node, file);
     } else if (name == "exclude") {

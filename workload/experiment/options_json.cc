@@ -76,6 +76,11 @@ boost::json::object options_to_json(const ExperimentOptions& options) {
     for (const auto& [scheme, text] : options.scheme_loads) scheme_loads[scheme] = text;
     out["scheme-load"] = std::move(scheme_loads);
   }
+  if (!options.scheme_untils.empty()) {
+    boost::json::object scheme_untils;
+    for (const auto& [scheme, text] : options.scheme_untils) scheme_untils[scheme] = text;
+    out["scheme-until"] = std::move(scheme_untils);
+  }
   if (!options.proxy_options.empty()) {
     boost::json::object proxy_options;
     for (const auto& [name, text] : options.proxy_options) proxy_options[name] = text;
@@ -108,11 +113,13 @@ Expected<ExperimentOptions> options_from_json(const boost::json::object& experim
   ExperimentOptions options;
   for (const auto& member : experiment) {
     const std::string name(member.key());
-    if (name == "scheme-options" || name == "scheme-load" || name == "proxy-options") {
+    if (name == "scheme-options" || name == "scheme-load" || name == "scheme-until" ||
+        name == "proxy-options") {
       const auto* table = member.value().if_object();
       if (table == nullptr) return run_problem("experiment." + name + " must be an object");
       auto& into = name == "scheme-options" ? options.scheme_options
                    : name == "scheme-load"  ? options.scheme_loads
+                   : name == "scheme-until" ? options.scheme_untils
                                             : options.proxy_options;
       for (const auto& row : *table) into[row.key()] = text_at(*table, row.key());
       continue;

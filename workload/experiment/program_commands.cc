@@ -33,8 +33,8 @@ void add_replay_options(std::vector<std::string>& command, const ExperimentOptio
     command.insert(command.end(), {"--concurrency", std::to_string(shape->robots)});
   }
   const auto goal = parse_goal(options.until, error);
-  if (options.was_given("until") && goal) {
-    command.insert(command.end(), {"--limit", std::to_string(goal->requests)});
+  if (options.was_given("until") && goal && goal->requests) {
+    command.insert(command.end(), {"--limit", std::to_string(*goal->requests)});
   }
 }
 

@@ -77,13 +77,13 @@ Expected<void> check_ab_goal(const ExperimentOptions& options, const AbLoad& loa
   }
   std::string error;
   const auto goal = parse_goal(options.until, error);
-  if (goal && goal->kind == Goal::Kind::kFill) {
+  if (goal && goal->fill) {
     return usage_problem("--until '" + options.until +
                          "': a static server has no cache to fill; right would be duration=20s or "
                          "requests=100000");
   }
-  const uint64_t requests = load.requests.value_or(
-      goal && goal->kind == Goal::Kind::kRequests ? goal->requests : ab::kRequestsMax);
+  const uint64_t requests =
+      load.requests.value_or(goal ? goal->requests.value_or(ab::kRequestsMax) : ab::kRequestsMax);
   if (requests < load.connections) {
     return usage_problem("--load '" + load.text() + "': " + std::to_string(load.connections) +
                          " connections are more than the " + std::to_string(requests) +

@@ -126,6 +126,10 @@ void add_figures(boost::json::object& json, const Measurements& measured,
   json["duration_s"] = storage::seconds_of(duration);
 }
 
+boost::json::value ended_by_to_json(const std::string& goal) {
+  return goal.empty() ? nullptr : boost::json::value(goal);
+}
+
 boost::json::array phases_to_json(const std::vector<PhaseResult>& phases) {
   boost::json::array out;
   for (const PhaseResult& phase : phases) {
@@ -133,6 +137,7 @@ boost::json::array phases_to_json(const std::vector<PhaseResult>& phases) {
     json["name"] = phase.name;
     json["goal"] = phase.goal;
     json["goal_met"] = phase.goal_met;
+    json["ended_by"] = ended_by_to_json(phase.ended_by);
     json["primary"] = phase.primary;
     json["start_s"] = storage::seconds_of(phase.start);
     add_figures(json, phase, phase.duration);
@@ -274,9 +279,14 @@ std::string goal_text(const PhaseGoal& goal) {
   const auto add = [&text](const std::string& part) {
     text += (text.empty() ? "" : " or ") + part;
   };
-  if (goal.duration) add("duration=" + cell(storage::seconds_of(*goal.duration), 3, "s"));
-  if (goal.requests) add("requests=" + std::to_string(*goal.requests));
-  if (goal.fill) add("fill=" + cell(*goal.fill, 3, ""));
+  const auto since = [](const std::string& phase) {
+    return phase.empty() ? std::string() : " since " + phase;
+  };
+  if (goal.duration) {
+    add("duration=" + cell(storage::seconds_of(*goal.duration), 3, "s") + since(goal.since));
+  }
+  if (goal.requests) add("requests=" + std::to_string(*goal.requests) + since(goal.since));
+  if (goal.fill) add("fill=" + cell(*goal.fill, 3, "") + since(goal.fill_since));
   if (goal.working_set_frozen) text += ", and the working set frozen";
   return text;
 }
@@ -320,6 +330,8 @@ boost::json::object run_to_json(const RunResult& result) {
   json["cache_size_bytes"] =
       result.cache_size_bytes == 0 ? nullptr : boost::json::value(result.cache_size_bytes);
   json["steady"] = result.steady ? boost::json::value(*result.steady) : nullptr;
+  json["ended_by"] =
+      ended_by_to_json(result.phases.empty() ? std::string() : result.phases.back().ended_by);
   json["seed"] = result.seed;
   json["threads"] = result.threads;
   json["generator"] = generator_to_json(result.generator);

@@ -41,7 +41,10 @@ struct PhaseResult : Measurements {
   std::string name;
   std::string goal;
   bool primary = true;
-  bool goal_met = false;              ///< It was not cut short.
+  bool goal_met = false;  ///< It was not cut short.
+  /// The goal that ended it, of one or more: `duration`, `requests` or `fill`; empty where it was
+  /// cut short.
+  std::string ended_by;
   std::chrono::nanoseconds start{0};  ///< Since the start of the recorded part.
   std::chrono::nanoseconds duration{0};
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "storage/base/units.h"
 
@@ -71,6 +72,20 @@ bool set_option(PolymixPhaseOptions& options, std::string_view name, std::string
   return true;
 }
 
+/// Takes off one goal of `own` what the last phase in [from, index) with such a goal has reached by
+/// its end.
+template <class Value>
+void take_off_earlier(PhaseGoal& own, std::optional<Value> PhaseGoal::*goal,
+                      const std::vector<Phase>& phases, size_t from, size_t index) {
+  if (!(own.*goal)) return;
+  for (size_t before = index; before > from; --before) {
+    const std::optional<Value>& earlier = phases[before - 1].goal.*goal;
+    if (!earlier) continue;
+    own.*goal = *(own.*goal) > *earlier ? *(own.*goal) - *earlier : Value{};
+    return;
+  }
+}
+
 }  // namespace
 
 double PhaseFactor::at(double progress) const {
@@ -103,6 +118,23 @@ std::string check_phase(const Phase& phase) {
   return {};
 }
 
+size_t counting_from(const std::vector<Phase>& phases, size_t index, const std::string& since) {
+  for (size_t earlier = 0; !since.empty() && earlier < index; ++earlier) {
+    if (phases[earlier].name == since) return earlier;
+  }
+  return index;
+}
+
+PhaseGoal own_goal(const std::vector<Phase>& phases, size_t index) {
+  PhaseGoal own = phases[index].goal;
+  const size_t from = counting_from(phases, index, own.since);
+  take_off_earlier(own, &PhaseGoal::duration, phases, from, index);
+  take_off_earlier(own, &PhaseGoal::requests, phases, from, index);
+  take_off_earlier(own, &PhaseGoal::fill, phases, counting_from(phases, index, own.fill_since),
+                   index);
+  return own;
+}
+
 std::string check_phases(const std::vector<Phase>& phases) {
   if (phases.empty()) return {};
   if (phases.size() > kPhasesMax) return "phases: at most 1000";
@@ -112,6 +144,19 @@ std::string check_phases(const std::vector<Phase>& phases) {
     std::string problem = check_phase(phase);
     if (problem.empty() && !names.insert(phase.name).second) {
       problem = "name: '" + phase.name + "' stands there twice";
+    }
+    for (const auto& [key, since] :
+         {std::pair<const char*, const std::string*>{"since", &phase.goal.since},
+          {"fill_since", &phase.goal.fill_since}}) {
+      if (problem.empty() && !since->empty() && counting_from(phases, index, *since) == index) {
+        problem = std::string(key) + ": '" + *since + "' is no earlier phase";
+      }
+    }
+    const PhaseGoal own = own_goal(phases, index);
+    const bool late = (own.duration && own.duration->count() == 0) ||
+                      (own.requests && *own.requests == 0) || (own.fill && *own.fill <= 0);
+    if (problem.empty() && late) {
+      problem = "goal: is reached by the phases before, which count too";
     }
     if (!problem.empty()) return "phases[" + std::to_string(index) + "]." + problem;
   }

@@ -26,7 +26,11 @@ struct PhaseGoal {
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<uint64_t> requests;  ///< So many were sent in this phase.
   std::optional<double> fill;        ///< Fill traffic of this phase, in cache sizes.
-  bool working_set_frozen = false;   ///< And the working set has stopped growing.
+  /// Name of the phase, an earlier one, from whose beginning on duration and requests count; empty:
+  /// this one.
+  std::string since;
+  std::string fill_since;           ///< Likewise of the fill.
+  bool working_set_frozen = false;  ///< And the working set has stopped growing.
   friend bool operator==(const PhaseGoal& left, const PhaseGoal& right) = default;
 };
 
@@ -48,6 +52,14 @@ std::string check_phase(const Phase& phase);
 /// What is wrong with the phases, naming the phase and the key; empty where all is well. An empty
 /// list is well: no phases of the workload's own.
 std::string check_phases(const std::vector<Phase>& phases);
+
+/// Index of the phase from whose beginning on the goals of phase `index` count (`since` is one of
+/// its goal's two); `index` itself where `since` is empty or no earlier phase.
+size_t counting_from(const std::vector<Phase>& phases, size_t index, const std::string& since);
+
+/// The goal of phase `index` less what the phases before it have reached where each has met its
+/// own: what is left for the phase itself, as far as it is known beforehand.
+PhaseGoal own_goal(const std::vector<Phase>& phases, size_t index);
 
 /// What the ten phases of PolyMix-4 leave open.
 struct PolymixPhaseOptions {

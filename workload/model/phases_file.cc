@@ -10,8 +10,8 @@ namespace workload {
 namespace {
 
 constexpr std::string_view kKeys =
-    "name, duration, requests, fill, working_set_frozen, robots, load, recurrence, special, "
-    "primary";
+    "name, duration, requests, fill, since, fill_since, working_set_frozen, robots, load, "
+    "recurrence, special, primary";
 
 /// A number, or a pair of them.
 bool read_factor(const toml::node& node, PhaseFactor& factor) {
@@ -47,6 +47,9 @@ std::string read_key(std::string_view key, const toml::node& value, Phase& phase
   } else if (key == "fill") {
     if (!number || !(*number > 0)) return "must be a number above 0";
     phase.goal.fill = *number;
+  } else if (key == "since" || key == "fill_since") {
+    if (!text || text->empty()) return "must be the name of an earlier phase";
+    (key == "since" ? phase.goal.since : phase.goal.fill_since) = *text;
   } else if (key == "working_set_frozen" || key == "primary") {
     if (!flag) return "must be true or false";
     (key == "primary" ? phase.primary : phase.goal.working_set_frozen) = *flag;
@@ -112,6 +115,8 @@ void write_phases(std::ostream& out, const std::vector<Phase>& phases) {
     }
     if (phase.goal.requests) out << "requests = " << *phase.goal.requests << '\n';
     if (phase.goal.fill) out << "fill = " << number_text(*phase.goal.fill) << '\n';
+    if (!phase.goal.since.empty()) out << "since = \"" << phase.goal.since << "\"\n";
+    if (!phase.goal.fill_since.empty()) out << "fill_since = \"" << phase.goal.fill_since << "\"\n";
     out << "working_set_frozen = " << (phase.goal.working_set_frozen ? "true" : "false") << '\n';
     write_factor(out, "robots", phase.robots);
     write_factor(out, "load", phase.load);

@@ -57,16 +57,11 @@ bool Pattern::measure() {
 }
 
 bool Pattern::goal_met() const {
-  switch (options_.goal.kind) {
-    case workload::Goal::Kind::kDuration:
-      return elapsed() >= options_.goal.duration;
-    case workload::Goal::Kind::kRequests:
-      return started_ >= options_.goal.requests;
-    case workload::Goal::Kind::kFill:
-      return static_cast<double>(account_.written_bytes()) >=
-             options_.goal.fill * static_cast<double>(options_.cache_size_bytes);
-  }
-  return true;
+  const workload::Goal& goal = options_.goal;
+  return (goal.duration && elapsed() >= *goal.duration) ||
+         (goal.requests && started_ >= *goal.requests) ||
+         (goal.fill && static_cast<double>(account_.written_bytes()) >=
+                           *goal.fill * static_cast<double>(options_.cache_size_bytes));
 }
 
 bool Pattern::goes_on() const {

@@ -114,6 +114,9 @@ TEST(ExperimentOptions, RunLengthIsKnownForDurationsOnly) {
   EXPECT_DOUBLE_EQ(options.run_length_s().value_or(0), 90);
   ASSERT_TRUE(set_option(options, "until", {"requests=100"}));
   EXPECT_FALSE(options.run_length_s());
+  // At most.
+  ASSERT_TRUE(set_option(options, "until", {"fill=2.0,duration=70s"}));
+  EXPECT_DOUBLE_EQ(options.run_length_s().value_or(0), 70);
 }
 
 TEST(ExperimentOptions, JsonGivesThemBack) {
@@ -188,6 +191,38 @@ filesystem = "here"
   EXPECT_EQ(options.scheme_options.at("ufs"), "l1=4");
   ASSERT_EQ(options.exclusions.size(), 1U);
   EXPECT_EQ(options.exclusions[0].scheme, "ufs");
+}
+
+TEST(ExperimentFile, ASchemeHasALoadAndAGoalOfItsOwn) {
+  ExperimentOptions options;
+  const auto done = apply_options_text(options, R"(
+load = "peak"
+[scheme-load]
+none = "peak,window=3s..4s"
+[scheme-until]
+none = "duration=40s"
+)",
+                                       "e.toml");
+  ASSERT_TRUE(done) << done.error().text;
+  ASSERT_TRUE(check_options(options));
+  const auto none = options_of_scheme(options, "none");
+  EXPECT_EQ(none.load, "peak,window=3s..4s");
+  EXPECT_EQ(none.goal(), "duration=40s");
+  EXPECT_EQ(options_of_scheme(options, "ufs").goal(), "fill=2.0");
+  const auto read = options_from_json(options_to_json(options));
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(read->scheme_loads, options.scheme_loads);
+  EXPECT_EQ(read->scheme_untils, options.scheme_untils);
+  auto other = options;
+  other.scheme_untils["none"] = "duration=50s";
+  EXPECT_EQ(first_difference(options, other), "scheme-until");
+  other.load = "best-effort=5";
+  other.phases = "polymix4";
+  EXPECT_THAT(check_options(other).error().text, HasSubstr("scheme-until.none: --until"));
+  EXPECT_THAT(file_problem("scheme-until = 1\n"), HasSubstr("must be a table"));
+  EXPECT_THAT(file_problem("[scheme-until]\nnone = 3\n"), HasSubstr("scheme-until.none: must be"));
+  EXPECT_THAT(file_problem("[scheme-until]\nnone = \"forever\"\n"),
+              HasSubstr("e.toml:2: scheme-until.none: 'forever' is no goal"));
 }
 
 TEST(ExperimentFile, ProblemsNameFileAndLine) {

@@ -61,5 +61,36 @@ TEST(FastFill, ThePeakFinderClimbsBehindIt) {
   EXPECT_TRUE(load.phases[3].primary);
 }
 
+TEST(FastFill, ItCountsForTheFillThatEndsTheRun) {
+  ExperimentOptions options;
+  options.time_scale = 8;
+  options.fast_fill = 1.0;
+  ASSERT_TRUE(set_option(options, "until", {"fill=2.0,duration=120s"}));
+  std::string error;
+  const auto model = load_workload("polymix4", error);
+  ASSERT_TRUE(model) << error;
+  LoadOptions load;
+  load.time_scale = options.time_scale;
+  load.cache_size_bytes = 1 << 20;
+  load.workload = fast_fill_workload(*model, options);
+  ASSERT_EQ(set_phases(load, "file"), "");
+  EXPECT_EQ(own_goal(load.phases, 2).fill, 1.0);
+  ASSERT_TRUE(set_option(options, "load", {"peak"}));
+  load.workload = fast_fill_workload(*model, options);
+  load.load = *parse_load_shape("peak", error);
+  ASSERT_EQ(set_phases(load, "file"), "");
+  ASSERT_EQ(check_phases(load.phases), "");
+  // From fill 1.0 to 1.5, and to 2.0; or 90 and 30 s.
+  for (const size_t phase : {2, 3}) EXPECT_EQ(own_goal(load.phases, phase).fill, 0.5);
+  EXPECT_EQ(own_goal(load.phases, 2).duration, std::chrono::seconds(90));
+  EXPECT_EQ(own_goal(load.phases, 3).duration, std::chrono::seconds(30));
+  EXPECT_TRUE(check_fast_fill_goal(options));
+  options.fast_fill = 1.5;
+  const auto late = check_fast_fill_goal(options);
+  ASSERT_FALSE(late);
+  EXPECT_TRUE(late.error().usage);
+  EXPECT_NE(late.error().text.find("three quarters"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace workload

@@ -196,7 +196,7 @@ TEST(LoadRun, KeepGoingGoesOnAndStillFails) {
 TEST(LoadRun, TheWarmUpIsNotMeasured) {
   ScriptedServer server(origin_script);
   LoadOptions options = options_for(server.port(), 2, 300);
-  options.warm_up = Goal{Goal::Kind::kRequests, std::chrono::nanoseconds(0), 200, 0};
+  options.warm_up = Goal{{}, 200, {}};
   const LoadOutcome outcome = run(options);
   EXPECT_EQ(server.requests(), 500U);
   EXPECT_EQ(outcome.result.total.sent, 300U);
@@ -207,7 +207,7 @@ TEST(LoadRun, TheWarmUpIsNotMeasured) {
 TEST(LoadRun, AFillEndsTheRun) {
   ScriptedServer server(origin_script);
   LoadOptions options = options_for(server.port(), 2, 0);
-  options.until = Goal{Goal::Kind::kFill, std::chrono::nanoseconds(0), 0, 2.0};
+  options.until = Goal{{}, {}, 2.0};
   options.cache_size_bytes = 50'000;
   const LoadOutcome outcome = run(options);
   EXPECT_EQ(outcome.failure, "");
@@ -220,6 +220,25 @@ TEST(LoadRun, AFillEndsTheRun) {
   expect_sums(outcome);
 }
 
+TEST(LoadRun, TheFirstOfSeveralGoalsEndsTheRun) {
+  ScriptedServer server(origin_script);
+  LoadOptions options = options_for(server.port(), 2, 0);
+  options.cache_size_bytes = 50'000;
+  options.until = Goal{std::chrono::hours(1), 200, 1e6};
+  const LoadOutcome by_requests = run(options);
+  EXPECT_EQ(by_requests.failure, "");
+  EXPECT_EQ(by_requests.result.total.sent, 200U);
+  EXPECT_EQ(by_requests.result.phases.back().ended_by, "requests");
+  EXPECT_LT(by_requests.result.duration, std::chrono::minutes(30));
+  EXPECT_EQ(run_to_json(by_requests.result).at("ended_by"), "requests");
+  options.until = Goal{std::chrono::hours(1), {}, 2.0};
+  EXPECT_EQ(run(options).result.phases.back().ended_by, "fill");
+  options.until = Goal{std::chrono::milliseconds(200), {}, 1e6};
+  const LoadOutcome by_time = run(options);
+  EXPECT_EQ(by_time.result.phases.back().ended_by, "duration");
+  EXPECT_EQ(by_time.result.duration, std::chrono::milliseconds(200));
+}
+
 TEST(LoadRun, RequestsUnderWayAtTheEndAreUnfinishedNotErrors) {
   // The second response waits until the run is over.
   std::atomic<bool> over{false};
@@ -229,7 +248,7 @@ TEST(LoadRun, RequestsUnderWayAtTheEndAreUnfinishedNotErrors) {
     return origin_script(request);
   });
   LoadOptions options = options_for(server.port(), 1, 0);
-  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(300), 0, 0};
+  options.until = Goal{std::chrono::milliseconds(300), {}, {}};
   const std::atomic<bool> interrupted{false};
   const LoadOutcome outcome =
       run_load(options, storage::SystemClock(), interrupted, [&over](const LoadProgress& progress) {
@@ -245,7 +264,7 @@ TEST(LoadRun, RequestsUnderWayAtTheEndAreUnfinishedNotErrors) {
 
 TEST(LoadRun, RefusedConnectionsDoNotSpin) {
   LoadOptions options = options_for(testing_support::unused_port(), 4, 0);
-  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(300), 0, 0};
+  options.until = Goal{std::chrono::milliseconds(300), {}, {}};
   const LoadOutcome outcome = run(options);
   EXPECT_EQ(outcome.result.total.good, 0U);
   EXPECT_GE(outcome.result.total.errors_of(ErrorKind::kRefused), 4U);

@@ -44,7 +44,6 @@ inline LoadOptions options_for(uint16_t port, uint64_t robots, uint64_t requests
   options.peer = {boost::asio::ip::address_v4::loopback(), port};
   options.target = {"origin.test:80", true};
   options.load.robots = robots;
-  options.until.kind = Goal::Kind::kRequests;
   options.until.requests = requests;
   options.sample_interval = std::chrono::milliseconds(50);
   options.transaction_base = 0x1000;

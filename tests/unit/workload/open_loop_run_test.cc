@@ -118,7 +118,7 @@ TEST(OpenLoopRun, WhatTheGeneratorDidNotComeToWasOfferedAllTheSame) {
 
 TEST(OpenLoopRun, RefusedConnectionsEndWithTheRun) {
   LoadOptions options = open_loop_for(testing_support::unused_port(), 500, 0);
-  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(200), 0, 0};
+  options.until = Goal{std::chrono::milliseconds(200), {}, {}};
   const LoadOutcome outcome = run(options);
   EXPECT_EQ(outcome.result.total.good, 0U);
   EXPECT_GT(outcome.result.total.errors_of(ErrorKind::kRefused), 0U);

@@ -79,7 +79,7 @@ TEST(PhasedRun, ThePeakFinderRunsAndReports) {
       parse_load_shape("peak,window=50ms..60ms,sample=20ms,start=100,max=200", error);
   ASSERT_TRUE(shape) << error;
   options.load = *shape;
-  options.until = Goal{Goal::Kind::kDuration, std::chrono::milliseconds(800), 0, 0};
+  options.until = Goal{std::chrono::milliseconds(800), {}, {}};
   const LoadOutcome outcome = run(options);
   EXPECT_EQ(outcome.failure, "");
   ASSERT_TRUE(outcome.result.peak);

@@ -132,6 +132,26 @@ special = [0, 1]
   EXPECT_EQ(again->phases, workload->phases);
 }
 
+TEST(Phases, GoalsCountFromAnEarlierPhase) {
+  const std::string begin =
+      "base = \"simple\"\n[[phases]]\nname = \"first\"\nfill = 1.0\n"
+      "[[phases]]\nname = \"second\"\nduration = \"60s\"\n"
+      "[[phases]]\nname = \"third\"\nfill_since = \"first\"\nsince = \"second\"\n";
+  std::string error;
+  const auto workload = parse_workload(begin + "fill = 1.5\nduration = \"90s\"\n", "w", error);
+  ASSERT_TRUE(workload) << error;
+  EXPECT_EQ(own_goal(workload->phases, 2).fill, 0.5);
+  EXPECT_EQ(own_goal(workload->phases, 2).duration, std::chrono::seconds(30));
+  const auto again = parse_workload(workload_to_toml(*workload), "w", error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(again->phases, workload->phases);
+  EXPECT_FALSE(parse_workload(begin + "fill = 1.0\n", "w", error));
+  EXPECT_NE(error.find("phases[2].goal: is reached by the phases before"), std::string::npos);
+  EXPECT_FALSE(parse_workload(
+      "base = \"simple\"\n[[phases]]\nname = \"a\"\nfill = 1.0\nfill_since = \"b\"\n", "w", error));
+  EXPECT_NE(error.find("phases[0].fill_since: 'b' is no earlier phase"), std::string::npos);
+}
+
 TEST(Phases, AWrongPhaseIsNamedWithItsLine) {
   const auto error_of = [](const std::string& phase) {
     std::string error;

@@ -44,6 +44,27 @@ TEST(Goal, ReadsThreeKindsAndRefusesTheRest) {
   }
 }
 
+TEST(Goal, TakesSeveralAndEachOnce) {
+  const Goal goal = goal_of("fill=2.0,duration=120s,requests=5");
+  EXPECT_EQ(goal.duration, seconds(120));
+  EXPECT_EQ(goal.requests, 5U);
+  EXPECT_EQ(goal.fill, 2.0);
+  EXPECT_FALSE(goal.only_requests());
+  EXPECT_TRUE(goal_of("requests=5").only_requests());
+  const auto error_of = [](const char* text) {
+    std::string error;
+    EXPECT_FALSE(parse_goal(text, error)) << text;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+    return error;
+  };
+  EXPECT_EQ(error_of("duration=1s,fill=1,duration=2s"),
+            "'duration=1s,fill=1,duration=2s': duration stands there twice");
+  for (const char* wrong : {"fill=2.0,", ",fill=2.0", "fill=2.0,,duration=1s"}) {
+    EXPECT_NE(error_of(wrong).find("a goal is missing beside a comma"), std::string::npos);
+  }
+  EXPECT_NE(error_of("fill=2.0,duration").find("'duration' is no goal"), std::string::npos);
+}
+
 TEST(LoadShape, ReadsFourKindsAndRefusesTheRest) {
   std::string error;
   EXPECT_EQ(parse_load_shape("robots=100", error)->kind, LoadShape::Kind::kRobots);
@@ -233,8 +254,39 @@ TEST(RunControl, ThePeakIsTheLastQuarterOfItsGoal) {
   EXPECT_EQ(phases[0].goal.fill, 1.5);
   EXPECT_FALSE(phases[0].primary);
   EXPECT_TRUE(phases[0].recorded);
-  EXPECT_EQ(phases[1].goal.fill, 0.5);
+  EXPECT_EQ(own_goal(phases, 1).fill, 0.5);
   EXPECT_TRUE(phases[1].primary);
+}
+
+TEST(RunControl, OfSeveralGoalsTheFirstThatIsReachedEndsThePeakRun) {
+  testing_support::FakeClock clock;
+  RunControl by_fill(phases_of_peak(goal_of("fill=2,duration=100s")), 1000);
+  by_fill.start(clock.steady_now());
+  clock.advance(seconds(10));
+  by_fill.completed(filling(1600), 0, clock.steady_now());
+  EXPECT_EQ(by_fill.current(), 1U);
+  EXPECT_EQ(by_fill.ended_by(0, *by_fill.ended(0)), "fill");
+  // The time of the whole run counts, not a quarter of it.
+  clock.advance(seconds(80));
+  EXPECT_FALSE(by_fill.over(clock.steady_now()));
+  by_fill.completed(filling(399), 1, clock.steady_now());
+  EXPECT_FALSE(by_fill.over(clock.steady_now()));
+  EXPECT_GT(by_fill.phase_progress(clock.steady_now()), 0.9);
+  by_fill.completed(filling(1), 1, clock.steady_now());
+  EXPECT_TRUE(by_fill.over(clock.steady_now()));
+  EXPECT_EQ(by_fill.ended_by(1, clock.steady_now()), "fill");
+
+  RunControl by_time(phases_of_peak(goal_of("fill=2,duration=100s,requests=9")), 1000);
+  by_time.start(clock.steady_now());
+  EXPECT_EQ(by_time.grant(5, clock.steady_now()).requests, 5U);
+  clock.advance(seconds(75));
+  by_time.completed(filling(600), 0, clock.steady_now());
+  EXPECT_EQ(by_time.current(), 1U);
+  EXPECT_EQ(by_time.ended_by(0, clock.steady_now()), "duration");
+  EXPECT_EQ(by_time.grant(5, clock.steady_now()).requests, 4U);
+  by_time.completed(filling(1399), 1, clock.steady_now());
+  clock.advance(seconds(25));
+  EXPECT_TRUE(by_time.over(clock.steady_now()));
 }
 
 TEST(RunControl, TheFirstReasonOfAnAbortStays) {

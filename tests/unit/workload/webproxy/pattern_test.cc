@@ -73,7 +73,6 @@ class Bench {
     stepping.emplace(*real_, clock);
     options.files = 40;
     options.workers = 4;
-    options.goal.kind = workload::Goal::Kind::kRequests;
     options.goal.requests = 120;
     options.cache_size_bytes = 40 * kFileSizeMean;
   }
@@ -163,7 +162,7 @@ TEST(Pattern, TheSameSeedDoesTheSameInTheSameOrder) {
 TEST(Pattern, ADurationEndsByTheClockAndTimesAreTheClocks) {
   Bench bench("blocking");
   bench.options.workers = 1;
-  bench.options.goal.kind = workload::Goal::Kind::kDuration;
+  bench.options.goal.requests.reset();
   bench.options.goal.duration = std::chrono::milliseconds(600);
   bench.options.sample_interval = std::chrono::milliseconds(100);
   ASSERT_TRUE(bench.run()) << bench.pattern->failure();
@@ -178,7 +177,7 @@ TEST(Pattern, ADurationEndsByTheClockAndTimesAreTheClocks) {
 
 TEST(Pattern, FillIsWhatWasWrittenOverTheCache) {
   Bench bench("blocking");
-  bench.options.goal.kind = workload::Goal::Kind::kFill;
+  bench.options.goal.requests.reset();
   bench.options.goal.fill = 2;
   ASSERT_TRUE(bench.run()) << bench.pattern->failure();
   const uint64_t written = bench.pattern->account().written_bytes();
