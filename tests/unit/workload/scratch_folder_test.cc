@@ -74,8 +74,10 @@ TEST_F(ScratchFolderTest, AFolderForNotesThatCannotBeUsedIsRefused) {
   std::ofstream(folder_ / "file") << "x";
   std::filesystem::create_directory(folder_ / "open");
   std::filesystem::permissions(folder_ / "open", std::filesystem::perms::all);
-  for (const std::string& wrong : {std::string(), std::string("state"), folder_ / "file",
-                                   folder_ / "open", folder_ / "none/state"}) {
+  const std::vector<std::filesystem::path> all_wrong{"", "state", folder_ / "file",
+                                                     folder_ / "open", folder_ / "none/state"};
+  for (const auto& path : all_wrong) {
+    const std::string wrong = path.string();
     setenv("CACHEOFF_STATE_DIR", wrong.c_str(), 1);
     const auto checked = check_state_folder();
     ASSERT_FALSE(checked) << wrong;
