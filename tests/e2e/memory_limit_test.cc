@@ -137,7 +137,8 @@ TEST_F(MemoryLimitE2eTest, HoldsTheProxyAndItsPagesAndSaysSo) {
   EXPECT_FALSE(ufs.at("per_request").at("disk_write_bytes").is_null());
   EXPECT_GT(count(all.at("diskd-ext4").at("context_switches").at("helper").at("voluntary")), 0U);
   const std::string csv = read_file(folder_ / "out/summary.csv");
-  EXPECT_THAT(csv, HasSubstr(",page_cache_hit,memory_peak_bytes,event_method\n"));
+  EXPECT_THAT(
+      csv, HasSubstr(",page_cache_hit,memory_peak_bytes,response_bytes_per_request,event_method,"));
 }
 
 TEST_F(MemoryLimitE2eTest, ProcessesThatNeedMoreGetItAndTheResultSaysSo) {

@@ -157,9 +157,8 @@ TEST_F(ModelledBenchTest, ADryRunSaysWhatIsModelledAndWrongOnesAreRefused) {
   EXPECT_EQ(planned.exit_status, 0) << planned.err;
   EXPECT_THAT(planned.out, HasSubstr("ext2 on a modelled sata-ssd of"));
   EXPECT_THAT(planned.out, AllOf(HasSubstr("FUSE"), Not(HasSubstr("not enough"))));
-  const auto too_large =
-      run_command(bench("out", {"--filesystem", "ext2", "--scheme", "ufs", "--device", "sata-ssd",
-                                "--cache-size", "100P", "--dry-run"}));
+  const auto too_large = run_command({program_path("cacheoff"), "bench", "--filesystem", "ext2",
+                                      "--scheme", "ufs", "--cache-size", "100P", "--dry-run"});
   EXPECT_THAT(too_large.out, HasSubstr("not enough, so that runs will fail"));
   const auto stranger = run_command(bench(
       "out", {"--filesystem", "ext2", "--scheme", "ufs", "--user", "nobody-here", "--dry-run"}));
