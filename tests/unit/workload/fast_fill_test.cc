@@ -57,7 +57,7 @@ TEST(FastFill, ThePeakFinderClimbsBehindIt) {
   EXPECT_EQ(load.phases[2].goal.duration, std::chrono::seconds(30));
   EXPECT_FALSE(load.phases[2].primary);
   EXPECT_EQ(load.phases[3].name, kPeakPhase);
-  EXPECT_EQ(load.phases[3].goal.duration, std::chrono::seconds(10));
+  EXPECT_EQ(own_goal(load.phases, 3).duration, std::chrono::seconds(10));
   EXPECT_TRUE(load.phases[3].primary);
 }
 

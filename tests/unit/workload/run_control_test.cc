@@ -281,6 +281,7 @@ TEST(RunControl, OfSeveralGoalsTheFirstThatIsReachedEndsThePeakRun) {
   EXPECT_EQ(by_time.grant(5, clock.steady_now()).requests, 5U);
   clock.advance(seconds(75));
   by_time.completed(filling(600), 0, clock.steady_now());
+  by_time.look(clock.steady_now());
   EXPECT_EQ(by_time.current(), 1U);
   EXPECT_EQ(by_time.ended_by(0, clock.steady_now()), "duration");
   EXPECT_EQ(by_time.grant(5, clock.steady_now()).requests, 4U);
