@@ -12,6 +12,7 @@
 #include "workload/compare/comparison.h"
 #include "workload/compare/comparison_page.h"
 #include "workload/compare/comparison_text.h"
+#include "workload/report/printable_text.h"
 
 namespace workload {
 namespace {

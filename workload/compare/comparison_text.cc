@@ -7,6 +7,7 @@
 
 #include "workload/compare/aligned_lines.h"
 #include "workload/report/json_text.h"
+#include "workload/report/printable_text.h"
 #include "workload/report/summary.h"
 
 namespace workload {
@@ -114,12 +115,6 @@ boost::json::array side_names(const std::vector<size_t>& sides) {
 }
 
 }  // namespace
-
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }, '?');
-  return text;
-}
 
 std::string ratio_text(const Estimate& ratio) {
   if (!ratio.median || !std::isfinite(*ratio.median)) return "-";

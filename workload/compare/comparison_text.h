@@ -29,7 +29,4 @@ boost::json::object estimate_json(const Estimate& estimate);
 /// `1.050 [1.041, 1.062]`, or without the interval, or `-`.
 std::string ratio_text(const Estimate& ratio);
 
-/// Without control characters, which a file of unknown origin could send to a terminal.
-std::string printable(std::string text);
-
 }  // namespace workload

@@ -6,6 +6,7 @@
 #include "workload/compare/comparison_text.h"
 #include "workload/report/html_text.h"
 #include "workload/report/json_text.h"
+#include "workload/report/printable_text.h"
 #include "workload/report/summary.h"
 
 namespace workload {

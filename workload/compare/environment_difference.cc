@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "workload/report/json_text.h"
+#include "workload/report/printable_text.h"
 
 namespace workload {
 namespace {
@@ -56,10 +57,9 @@ std::string environment_text(const boost::json::object& object, std::string_view
   if (path == "machine.memory_bytes" && value->is_number()) {
     return storage::format_size(count_at(object, path));
   }
-  std::string text =
+  const std::string text =
       value->is_string() ? std::string(value->get_string()) : boost::json::serialize(*value);
-  if (text.size() > kEnvironmentTextMax) text.resize(kEnvironmentTextMax);
-  return text.empty() ? "-" : text;
+  return text.empty() ? "-" : std::string(cut_text(text, kEnvironmentTextMax));
 }
 
 std::string devices_of(const Results& results) {
@@ -71,7 +71,7 @@ std::string devices_of(const Results& results) {
   }
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : " ") + name;
-  return text.empty() ? "-" : text.substr(0, kEnvironmentTextMax);
+  return text.empty() ? "-" : std::string(cut_text(text, kEnvironmentTextMax));
 }
 
 /// Those settings in which a side differs from another: all of them would be dozens of lines.

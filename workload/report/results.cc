@@ -253,6 +253,9 @@ Expected<Results> results_from_json(const boost::json::object& json, const std::
   for (size_t i = 0; i < cells.size(); ++i) {
     auto cell = cell_from_json(cells[i], "cells[" + std::to_string(i) + "].");
     if (!cell) return damaged(cell.error().text);
+    if (find_cell(results, cell->name) != nullptr) {
+      return damaged("two cells are named " + cell->name);
+    }
     results.cells.push_back(std::move(*cell));
   }
   return results;

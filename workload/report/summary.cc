@@ -8,6 +8,7 @@
 
 #include "workload/experiment/variation.h"
 #include "workload/report/json_text.h"
+#include "workload/report/printable_text.h"
 
 namespace workload {
 namespace {
@@ -180,13 +181,6 @@ void tell_apart(std::vector<SummaryRow>& rows, const std::vector<std::vector<dou
   }
 }
 
-/// Without control characters, which a file of unknown origin could send to a terminal.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }, '?');
-  return text;
-}
-
 std::string mark_of(const SummaryRow& row) {
   std::string mark;
   if (!row.is_cache) mark += '#';
@@ -197,11 +191,11 @@ std::string mark_of(const SummaryRow& row) {
 }
 
 std::string text_or_dash(const std::string& text) {
-  return text.empty() ? "-" : one_line(text);
+  return text.empty() ? "-" : printable(text);
 }
 
 std::vector<std::string> text_fields(const SummaryRow& row) {
-  return {one_line(scheme_text(row)),
+  return {printable(scheme_text(row)),
           text_or_dash(place_text(row)),
           text_or_dash(row.mount_options),
           estimate_text(row.throughput_rps),
@@ -249,7 +243,7 @@ std::string store_table(const std::vector<SummaryRow>& rows) {
       {"scheme", "filesystem", "mount_options", "operations", "evictions", "write_amplification",
        "io_per_request", "disk_per_request", "busy_%", "declined"}};
   for (const auto& row : rows) {
-    lines.push_back({one_line(scheme_text(row)), text_or_dash(place_text(row)),
+    lines.push_back({printable(scheme_text(row)), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options), whole_text(row.store_operations),
                      whole_text(row.store_evictions), figure_text(row.write_amplification),
                      figure_text(row.io_per_request), figure_text(row.disk_operations_per_request),
@@ -267,7 +261,7 @@ std::string cost_table(const std::vector<SummaryRow>& rows) {
   std::vector<std::vector<std::string>> lines{{"scheme", "filesystem", "mount_options"}};
   for (const auto& column : kCostColumns) lines.front().emplace_back(column.title);
   for (const auto& row : rows) {
-    lines.push_back({one_line(scheme_text(row)), text_or_dash(place_text(row)),
+    lines.push_back({printable(scheme_text(row)), text_or_dash(place_text(row)),
                      text_or_dash(row.mount_options)});
     for (auto& field : cost_fields(row.costs)) lines.back().push_back(std::move(field));
   }
@@ -344,7 +338,7 @@ std::string declined_text(const SummaryRow& row, const char* separator) {
   for (const auto& [reason, count] : row.store_declined) {
     if (count <= 0) continue;
     if (!text.empty()) text += separator;
-    text += one_line(reason) + '=' + whole_text(count);
+    text += printable(reason) + '=' + whole_text(count);
   }
   return text;
 }
@@ -473,17 +467,17 @@ std::string summary_text(const Results& results, const std::vector<SummaryRow>& 
   }
   out += explain_marks(rows);
   for (const auto& row : rows) {
-    for (const auto& note : row.notes) out += "note: " + row.name + ": " + one_line(note) + '\n';
+    for (const auto& note : row.notes) out += "note: " + row.name + ": " + printable(note) + '\n';
   }
   for (const auto& cell : results.skipped) {
-    out += "skipped: " + one_line(cell.name) + ": " + one_line(cell.reason) + '\n';
+    out += "skipped: " + printable(cell.name) + ": " + printable(cell.reason) + '\n';
   }
   for (const auto& cell : results.cells) {
     if (!cell.unfinished) continue;
     out += "unfinished: " + cell.name + ": has " + std::to_string(cell.runs.size()) +
            " of its runs so far (go on with --resume)\n";
   }
-  for (const auto& warning : results.warnings) out += "warning: " + one_line(warning) + '\n';
+  for (const auto& warning : results.warnings) out += "warning: " + printable(warning) + '\n';
   return out;
 }
 

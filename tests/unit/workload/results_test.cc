@@ -88,6 +88,13 @@ TEST(Results, JsonHoldsTheKeysOfTheContract) {
   EXPECT_EQ(number_at(cell, "throughput_rps.median"), 102.5);
 }
 
+TEST(Results, TwoCellsOfOneNameAreDamage) {
+  const auto cell = fabricated_cell("ufs-here", kSixRuns);
+  const auto read = results_from_json(results_to_json(fabricated_results({cell, cell})), "a.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().text, "'a.json' is damaged: two cells are named ufs-here");
+}
+
 TEST(Results, TooFewRunsHaveNoInterval) {
   const auto json = results_to_json(fabricated_results({fabricated_cell("ufs-here", {100, 90})}));
   const auto& summary = json.at("cells").at(0).at("throughput_rps").as_object();
