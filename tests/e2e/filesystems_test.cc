@@ -138,6 +138,19 @@ TEST_F(FilesystemsTest, ARealDeviceIsUsedOnlyWhereNothingIsLost) {
                                       "--until",  "requests=40"};
   auto confirmed = more;
   confirmed.emplace_back("--yes");
+  // One device under two names, and one that is too small.
+  const auto alias = folder_ / "alias";
+  std::filesystem::create_symlink(device.path(), alias);
+  auto twice = confirmed;
+  twice.insert(twice.end(), {"--device-path", alias.string(), "--disks", "2", "--dry-run"});
+  const auto same = run_command(bench("same", twice));
+  EXPECT_EQ(same.exit_status, 2);
+  EXPECT_THAT(same.err, HasSubstr("is the same device as '" + device.path() + "'"));
+  const LoopDevice small(4 * storage::kMiB);
+  const auto cramped = run_command(bench("small", {"--scheme", "ufs", "--filesystem", "ext2",
+                                                   "--device-path", small.path(), "--dry-run"}));
+  EXPECT_EQ(cramped.exit_status, 2);
+  EXPECT_THAT(cramped.err, HasSubstr("--device-path '" + small.path() + "': has 4.00 MiB where"));
   // A filesystem of somebody else.
   ASSERT_EQ(run_command({"/sbin/mkfs.ext2", "-q", "-F", device.path()}).exit_status, 0);
   const auto refused = run_command(bench("refused", confirmed));

@@ -21,6 +21,7 @@
 #include "workload/filesystem/run_user.h"
 #include "workload/filesystem/scratch_folder.h"
 #include "workload/model/workload_file.h"
+#include "workload/report/printable_text.h"
 #include "workload/report/report.h"
 
 namespace workload {
@@ -159,7 +160,14 @@ Expected<ExperimentOptions> new_options(const CommandLine& line) {
 /// Options of an experiment that goes on: what the folder holds, and nothing that changes the work.
 Expected<ExperimentOptions> resumed_options(const CommandLine& line, const std::string& out) {
   auto stored = stored_options(out);
-  if (!stored) return usage_problem("--resume: " + stored.error().text);
+  if (!stored) {
+    std::error_code failure;
+    const bool has_runs = std::filesystem::exists(std::filesystem::path(out) / "cells", failure);
+    return usage_problem("--resume: " + stored.error().text +
+                         (has_runs ? " (each finished run is below '" + out +
+                                         "/cells' nonetheless; choose another --out)"
+                                   : ""));
+  }
   ExperimentOptions options = *stored;
   if (auto done = apply_all(options, line); !done) return done.error();
   const std::string different = first_difference(*stored, options);
@@ -243,7 +251,8 @@ Expected<Programs> find_programs() {
 }
 
 int complain(const Problem& problem) {
-  std::cerr << "cacheoff bench: " << problem.text << '\n';
+  // It may hold what a result folder says.
+  std::cerr << "cacheoff bench: " << printable(problem.text) << '\n';
   return problem.usage ? kExitUsage : kExitFailed;
 }
 
@@ -331,6 +340,7 @@ int bench(const std::vector<std::string>& arguments) {
   StopSignals stop;
   const auto plan = plan_experiment(*options, *programs, &stop);
   if (!plan) return complain(plan.error());
+  if (auto room = check_device_sizes(*options, *plan); !room) return complain(room.error());
   if (options->dry_run) {
     std::cout << describe_plan(*options, *plan);
     return kExitSuccess;

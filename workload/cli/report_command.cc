@@ -4,6 +4,7 @@
 
 #include "workload/cli/command.h"
 #include "workload/compare/effects_report.h"
+#include "workload/report/printable_text.h"
 #include "workload/report/report.h"
 
 namespace workload {
@@ -28,7 +29,7 @@ int report(const std::vector<std::string>& folders) {
     const auto results = read_results(folder);
     const auto files = results ? draw(folder, *results) : Expected<ReportFiles>(results.error());
     if (!files) {
-      std::cerr << "cacheoff report: " << files.error().text << '\n';
+      std::cerr << "cacheoff report: " << printable(files.error().text) << '\n';
       status = results ? kExitFailed : kExitUsage;
       continue;
     }

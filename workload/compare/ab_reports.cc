@@ -9,6 +9,7 @@
 #include "storage/base/units.h"
 #include "workload/compare/work_equality.h"
 #include "workload/report/json_text.h"
+#include "workload/report/printable_text.h"
 #include "workload/report/summary.h"
 
 namespace workload {
@@ -138,7 +139,7 @@ Expected<std::vector<const AbColumn*>> read_header(const std::vector<std::string
                                     [&](const AbColumn& column) { return column.name == name; });
     if (known == kAbColumns.end() ||
         std::find(columns.begin(), columns.end(), &*known) != columns.end()) {
-      return usage_problem(where + ": column '" + name.substr(0, kAbTextMax) +
+      return usage_problem(where + ": column '" + std::string(cut_text(name, kAbTextMax)) +
                            "' is unknown or there twice; the columns are " +
                            std::string(ab_report_columns()));
     }
@@ -163,7 +164,7 @@ Expected<AbReport> read_ab_row(const std::vector<std::string>& fields,
   for (size_t i = 0; i < fields.size(); ++i) {
     if (const char* right = columns[i]->read(fields[i], report)) {
       return usage_problem(where + ": " + std::string(columns[i]->name) + " '" +
-                           fields[i].substr(0, kAbTextMax) + "': must be " + right);
+                           std::string(cut_text(fields[i], kAbTextMax)) + "': must be " + right);
     }
   }
   return report;

@@ -1,10 +1,12 @@
 #include "workload/experiment/machine_check.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "storage/base/event_method.h"
@@ -122,8 +124,33 @@ bool needs_root(const ExperimentOptions& options) {
 
 Expected<void> check_devices(const ExperimentOptions& options) {
   if (geteuid() != 0) return {};
+  std::map<dev_t, std::string> known;
   for (const auto& path : options.device_paths) {
     if (auto checked = check_real_device(path); !checked) return checked;
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) continue;
+    const auto [other, is_new] = known.emplace(status.st_rdev, path);
+    if (!is_new) {
+      return usage_problem("--device-path '" + path + "': is the same device as '" + other->second +
+                           "'; each disk must be one of its own");
+    }
+  }
+  return {};
+}
+
+Expected<void> check_device_sizes(const ExperimentOptions& options, const Plan& plan) {
+  if (geteuid() != 0) return {};
+  for (const auto& cell : plan.cells) {
+    const uint64_t needed = device_size_of_cell(cell, options.cache_size_bytes);
+    for (size_t i = 0; needed > 0 && i < std::min<size_t>(cell.disks, options.device_paths.size());
+         ++i) {
+      const auto& path = options.device_paths[i];
+      const uint64_t size = block_device_size_bytes(path);
+      if (size >= needed) continue;
+      return usage_problem("--device-path '" + path + "': has " + storage::format_size(size) +
+                           " where " + cell.name + " needs " + storage::format_size(needed) +
+                           "; right would be a larger device or a smaller --cache-size");
+    }
   }
   return {};
 }

@@ -46,7 +46,11 @@ class MachineCheck {
 /// Whether anything of the experiment is mounted or lies on a device, so that it needs root.
 bool needs_root(const ExperimentOptions& options);
 
-/// As root, whether each device of --device-path may be used; see check_real_device().
+/// As root, whether each device of --device-path may be used, see check_real_device(), and whether
+/// each is another one, whatever its name.
 Expected<void> check_devices(const ExperimentOptions& options);
+
+/// As root, whether each device of --device-path has room for the cells that it is to carry.
+Expected<void> check_device_sizes(const ExperimentOptions& options, const Plan& plan);
 
 }  // namespace workload

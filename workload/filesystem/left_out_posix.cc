@@ -78,6 +78,10 @@ Expected<void> check_real_device(const std::string&) {
   return built_without("devices");
 }
 
+uint64_t block_device_size_bytes(const std::string&) {
+  return 0;
+}
+
 boost::json::object describe_cache_device(CacheDevice&) {
   return {};
 }
