@@ -177,7 +177,7 @@ void clear_up(const DeadRun& run, CleanUp& done) {
   const size_t processes = end_processes(run.folder);
   for (const auto& name : run.shared_memory) remove_shared_memory(name);
   for (const auto& owner : run.queue_owners) {
-    if (!is_running(owner) && !is_number_of_another(owner)) remove_squid_queues(owner.pid);
+    if (!is_running(owner) && !is_number_of_another(owner)) remove_diskd_queues(owner.pid);
   }
   const auto mounts = mounts_below(run.folder);
   for (const auto& point : mounts) unmount_wherever_used(point);

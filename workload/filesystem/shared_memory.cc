@@ -19,11 +19,11 @@ namespace {
 constexpr const char* kSharedMemoryFolder = "/dev/shm";
 constexpr std::string_view kNamePrefix = "cacheoff";
 constexpr char kSeparator = 'x';
-/// Squid's keys: its number, then so many bits for store and kind.
-constexpr unsigned kSquidKeyBits = 10;
+/// Squid's keys and ours: the number of the process, then so many bits for store and kind.
+constexpr unsigned kDiskdKeyBits = 10;
 
-/// The identifiers in a table such as /proc/sysvipc/msg whose key is one of that Squid's.
-std::vector<int> ids_of_squid(const char* table, pid_t squid) {
+/// The identifiers in a table such as /proc/sysvipc/msg whose key is one of that proxy's.
+std::vector<int> ids_of_proxy(const char* table, pid_t proxy) {
   std::vector<int> ids;
   std::istringstream lines(read_kernel_file(table));
   std::string line;
@@ -33,8 +33,8 @@ std::vector<int> ids_of_squid(const char* table, pid_t squid) {
     int32_t key = 0;
     int id = 0;
     if (!(fields >> key >> id)) continue;
-    const auto owner = static_cast<uint32_t>(squid) << kSquidKeyBits >> kSquidKeyBits;
-    if (key != 0 && static_cast<uint32_t>(key) >> kSquidKeyBits == owner) ids.push_back(id);
+    const auto owner = static_cast<uint32_t>(proxy) << kDiskdKeyBits >> kDiskdKeyBits;
+    if (key != 0 && static_cast<uint32_t>(key) >> kDiskdKeyBits == owner) ids.push_back(id);
   }
   return ids;
 }
@@ -77,12 +77,12 @@ size_t remove_shared_memory(std::string_view name) noexcept {
   return removed;
 }
 
-size_t remove_squid_queues(pid_t squid) noexcept {
+size_t remove_diskd_queues(pid_t proxy) noexcept {
   size_t removed = 0;
-  for (const int id : ids_of_squid("/proc/sysvipc/msg", squid)) {
+  for (const int id : ids_of_proxy("/proc/sysvipc/msg", proxy)) {
     removed += msgctl(id, IPC_RMID, nullptr) == 0 ? 1 : 0;
   }
-  for (const int id : ids_of_squid("/proc/sysvipc/shm", squid)) {
+  for (const int id : ids_of_proxy("/proc/sysvipc/shm", proxy)) {
     removed += shmctl(id, IPC_RMID, nullptr) == 0 ? 1 : 0;
   }
   return removed;

@@ -25,8 +25,9 @@ std::optional<ProcessIdentity> shared_memory_owner(std::string_view name);
 /// gone.
 size_t remove_shared_memory(std::string_view name) noexcept;
 
-/// Removes the System V message queues and segments that a Squid of this number made for its diskd
-/// helpers, which it finds by keys that hold the number; returns how many. It must be gone.
-size_t remove_squid_queues(pid_t squid) noexcept;
+/// Removes the System V message queues and segments that a proxy of this number, ours or a Squid,
+/// made for its diskd helpers, which it finds by keys that hold the number; returns how many. It
+/// must be gone.
+size_t remove_diskd_queues(pid_t proxy) noexcept;
 
 }  // namespace workload

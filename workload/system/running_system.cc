@@ -99,8 +99,8 @@ void RunningSystem::remove_shared_memory() {
     start_.scratch.journal().is_gone(JournalEntry::Kind::kSharedMemory, start_.run.instance);
   }
   if (!queues_name_.empty()) {
-    const auto squid = storage::parse_count(queues_name_.substr(0, queues_name_.find('-')));
-    if (squid) remove_squid_queues(static_cast<pid_t>(*squid));
+    const auto proxy = storage::parse_count(queues_name_.substr(0, queues_name_.find('-')));
+    if (proxy) remove_diskd_queues(static_cast<pid_t>(*proxy));
     start_.scratch.journal().is_gone(JournalEntry::Kind::kQueues, queues_name_);
   }
   start_.run.instance.clear();
@@ -198,6 +198,12 @@ Expected<void> RunningSystem::launch() {
                                       start_.user, start_.group_file, false, start_.processors});
   if (!started) return started.error();
   process_ = std::move(*started);
+  if (start_.kind.system == "squid" || start_.kind.scheme.empty()) {
+    const std::string name = name_of_process(process_->pid());
+    auto noted = start_.scratch.journal().will_make(JournalEntry::Kind::kQueues, name);
+    if (!noted) return noted;
+    queues_name_ = name;
+  }
   if (start_.kind.prints_address) {
     auto line = process_->wait_ready(": listening on ", kServingTimeMax, start_.stop);
     if (!line) return run_problem(line.error().text + said());
@@ -206,12 +212,6 @@ Expected<void> RunningSystem::launch() {
     if (!address) return run_problem(process_->name() + " printed no address: '" + *line + "'");
     address_ = *address;
     return {};
-  }
-  if (start_.kind.system == "squid") {
-    const std::string name = name_of_process(process_->pid());
-    auto noted = start_.scratch.journal().will_make(JournalEntry::Kind::kQueues, name);
-    if (!noted) return noted;
-    queues_name_ = name;
   }
   address_ = admin_.emplace(start_.run.listen);
   return wait_until_serving();

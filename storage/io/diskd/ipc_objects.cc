@@ -5,6 +5,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 #include <sstream>
@@ -18,6 +19,11 @@ namespace storage {
 namespace {
 
 constexpr int kKeyAttempts = 16;
+// Of these so many with keys that hold the number of the process, before any key will do.
+constexpr int kOwnKeyAttempts = 8;
+// Bits of a key below the number of the process; as in Squid's, so that whoever looks for what a
+// killed process left finds both alike.
+constexpr unsigned kOwnKeyBits = 10;
 // A request with a path of the file-an-object layout is shorter.
 constexpr size_t kUsualRequestSize = 96;
 
@@ -32,14 +38,23 @@ std::string raise(const char* name, const std::string& to) {
          "; raise it: sysctl -w kernel." + name + "=" + to;
 }
 
+// A key that holds the number of the process, another one at each call.
+int32_t own_key() {
+  static std::atomic<uint32_t> taken{0};
+  const uint32_t number = taken.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<int32_t>(static_cast<uint32_t>(::getpid()) << kOwnKeyBits |
+                              (number & ((1U << kOwnKeyBits) - 1)));
+}
+
 // A key that is not 0, which would mean a private object.
 int32_t draw_key(Random& random) {
   return static_cast<int32_t>(1 + random.below(0x7ffffffe));
 }
 
-HelperObjects draw_keys(Random& random) {
+HelperObjects draw_keys(Random& random, bool own_keys) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
+  if (own_keys) return {::getpid(), now.tv_sec, own_key(), own_key(), own_key()};
   // Several processes may have been given the same seed.
   Random own = random.fork(mix64(static_cast<uint64_t>(now.tv_nsec)) ^
                            (static_cast<uint64_t>(::getpid()) << 32) ^ random());
@@ -96,7 +111,7 @@ std::unique_ptr<IpcObjects> IpcObjects::make(HelperState& state, unsigned slots,
                                              std::string& error) {
   const size_t memory_size = size_t{slots} * kHelperSlotSizeBytes;
   for (int attempt = 0; attempt < kKeyAttempts; ++attempt) {
-    const HelperObjects keys = draw_keys(random);
+    const HelperObjects keys = draw_keys(random, attempt < kOwnKeyAttempts);
     const int failure = state.write(keys);
     if (failure != 0) {
       error = "cannot write " + std::string(kHelperStateName) + ": " +

@@ -133,6 +133,8 @@ TEST(DiskdState, ObjectsGoWithTheirOwnerAndLeaveNothing) {
     queue = objects->requests_id();
     ASSERT_EQ(::msgctl(queue, IPC_STAT, &status), 0);
     EXPECT_EQ(status.msg_perm.mode & 0777, 0600);
+    EXPECT_EQ(static_cast<uint32_t>(status.msg_perm.__key) >> 10, static_cast<uint32_t>(::getpid()))
+        << "by which a runner finds what a killed process left";
     EXPECT_EQ(ipc_objects_of(::getpid()), 1u) << "the segment; nobody has used the queues";
   }
   EXPECT_EQ(::msgctl(queue, IPC_STAT, &status), -1);

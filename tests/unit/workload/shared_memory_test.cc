@@ -41,7 +41,7 @@ TEST(SharedMemory, OnlyWhatBeginsWithTheNameIsRemoved) {
   EXPECT_EQ(shm_unlink(("/" + kept).c_str()), 0);
 }
 
-TEST(SharedMemory, QueuesOfADeadSquidAreRemovedByItsNumber) {
+TEST(SharedMemory, QueuesOfADeadProxyAreRemovedByItsNumber) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   int status = 0;
@@ -53,8 +53,8 @@ TEST(SharedMemory, QueuesOfADeadSquidAreRemovedByItsNumber) {
     if (queue >= 0) msgctl(queue, IPC_RMID, nullptr);
     GTEST_SKIP() << "no System V queues or segments here";
   }
-  EXPECT_EQ(remove_squid_queues(child + 1), 0U);
-  EXPECT_EQ(remove_squid_queues(child), 2U);
+  EXPECT_EQ(remove_diskd_queues(child + 1), 0U);
+  EXPECT_EQ(remove_diskd_queues(child), 2U);
   msqid_ds about{};
   EXPECT_NE(msgctl(queue, IPC_STAT, &about), 0);
 }
